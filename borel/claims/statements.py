@@ -20,10 +20,21 @@ VERDICTS = ("confirmed", "sharper", "refuted", "not computable")
 
 @dataclass(frozen=True)
 class Sharper:
-    """A fact that says more than the paper does: what it says, and whether it holds."""
+    """A fact that says more than the paper does.
+
+    Attributes
+    ----------
+    holds : bool or None
+        Whether it holds.
+    words : str
+        What it says.
+    always : bool
+        Whether it is claimed of every case, or of some.
+    """
 
     holds: bool | None
     words: str
+    always: bool = True
 
 
 @dataclass(frozen=True)
@@ -97,24 +108,34 @@ class Statement:
         """The name of the statement, such as "pmc:Theorem-3"."""
         return f"{self.paper}:{self.kind}-{self.number}" + (f"-{self.part}" if self.part else "")
 
+    def named(self, name: str) -> bool:
+        """Return whether a name means this statement: its paper, its number or its part."""
+        return name in (self.paper, f"{self.paper}:{self.kind}-{self.number}", self.id)
+
+    def expects(self, verdict: str) -> bool:
+        """Return whether a verdict is what is known: errors refuted, and nothing else."""
+        return (verdict == "refuted") == bool(self.reads)
+
     def judge(self) -> Judgement:
         """Compute the verdict."""
         start, count, open_ = time.perf_counter(), 0, 0
-        failure, better, why = "", "", ""
+        failure, why = "", ""
+        better: dict[str, bool] = {}
         for case, fact in self._facts():
-            if isinstance(fact, NotComputable):
-                why = fact.why
-                continue
             count += 1
             holds = fact.holds if isinstance(fact, (Fact, Sharper, Verdict)) else fact
             if isinstance(fact, Sharper):
-                better = better or (fact.words if holds else "")
+                before = better.get(fact.words, fact.always)
+                better[fact.words] = (
+                    before and bool(holds) if fact.always else before or bool(holds)
+                )
             elif holds is None:
                 open_ += 1
             elif not holds:
                 shown = str(fact) if isinstance(fact, Fact) else ""
                 failure = "; ".join(filter(None, (shown, str(case or "")))) or "it fails as computed"
                 break
+        sharper = "; ".join(words for words, holds in better.items() if holds)
         unsettled = f"{open_} of {count} comparisons are not settled: their enclosures meet"
         if open_ and (self.cases is None or 10 * open_ > count):
             why = why or unsettled
@@ -124,16 +145,17 @@ class Statement:
             else "not computable"
             if why
             else "sharper"
-            if better
+            if sharper
             else "confirmed"
         )
-        found = failure or why or better or (unsettled if open_ else "")
+        found = failure or why or sharper or (unsettled if open_ else "")
         if failure and self.reads:
             found = f"{failure}; it should read: {self.reads}"
         scope = str(self.cases) if self.cases else self.scope
         return Judgement(verdict, scope, found, count, time.perf_counter() - start)
 
     def _facts(self) -> Iterator[tuple[Any, Any]]:
+        """Yield every fact with its case, if it has one."""
         if self.cases is None:
             yield from ((None, fact) for fact in self.check())
             return
@@ -150,13 +172,6 @@ class Statement:
             "errata": list(self.errata),
         }
         return about | (asdict(judgement) if judgement else {})
-
-
-@dataclass(frozen=True)
-class NotComputable:
-    """What a check yields where nothing here decides a statement: why."""
-
-    why: str
 
 
 class Paper:
@@ -207,12 +222,3 @@ class Paper:
             return check
 
         return add
-
-    def cannot(self, name: str, says: str, why: str, *, part: str = "") -> None:
-        """Add a statement that nothing here decides, and why."""
-
-        def check() -> Iterator[NotComputable]:
-            yield NotComputable(why)
-
-        check.__doc__ = "Nothing."
-        self.says(name, says, part=part, scope="none")(check)

@@ -1,0 +1,56 @@
+"""The verdicts on the papers' statements, as tables for the command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from borel.claims.statements import VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from borel.claims.statements import Judgement, Statement
+
+def counts(found: Sequence[tuple[Statement, Judgement]]) -> dict[str, Counter[str]]:
+    """Return how many statements of each paper have each verdict; all papers under "all"."""
+    out: dict[str, Counter[str]] = {}
+    for statement, judgement in found:
+        out.setdefault(statement.paper, Counter())[judgement.verdict] += 1
+    if len(out) > 1:
+        out["all"] = sum(out.values(), Counter())
+    return out
+
+
+def table(found: Sequence[tuple[Statement, Judgement]]) -> Any:
+    """Return a rich table: a line for each statement."""
+    from rich.table import Table
+    from rich.text import Text
+
+    out = Table(title="What the papers state, computed", expand=True)
+    for heading, share in (("statement", 4), ("says", 8), ("verdict", 2), ("searched", 4)):
+        out.add_column(heading, ratio=share, overflow="fold")
+    paper = None
+    for statement, judgement in found:
+        if statement.paper != paper:
+            out.add_section()
+            paper = statement.paper
+        said = statement.says
+        if judgement.evidence:
+            said += f"\n-> {judgement.evidence}"
+        searched = f"{judgement.scope}; {judgement.facts} comparisons"
+        out.add_row(*map(Text, (statement.id, said, judgement.verdict, searched)))
+    return out
+
+
+def summary(found: Sequence[tuple[Statement, Judgement]]) -> Any:
+    """Return a rich table: how many of each verdict, of how many, and the time."""
+    from rich.table import Table
+
+    seconds = sum(judgement.seconds for _, judgement in found)
+    out = Table(title=f"{len(found)} statements in {seconds:.0f} s", title_justify="left")
+    for heading in ("paper", *VERDICTS, "of"):
+        out.add_column(heading)
+    for paper, number in counts(found).items():
+        out.add_row(paper, *(str(number[v]) for v in VERDICTS), str(number.total()))
+    return out
