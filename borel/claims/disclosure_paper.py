@@ -1,10 +1,11 @@
 """The statements of "Rethinking Disclosure Prevention with Pointwise Maximal Leakage", judged."""
 
+# ruff: noqa: D401, D403 - the docstring of a check names what it compares
 from __future__ import annotations
 
 import math
 from fractions import Fraction as F
-from itertools import product
+from itertools import pairwise, product
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,7 @@ def example_3_1() -> Iterator[Any]:
     for n in (10, 100, 1000):
         low = sum((_binomial(n, k, p) for k in range((n + 1) // 2)), F(0))
         guesses.append(max(low, 1 - low))
-    yield from (below(a, b) for a, b in zip(guesses, guesses[1:], strict=False))
+    yield from (below(a, b) for a, b in pairwise(guesses))
     yield below(1 - F(1, 10**9), guesses[-1])
     yield from (below(1 - p, v) for v in guesses)
 
@@ -104,7 +105,7 @@ def example_3_2() -> Iterator[Any]:
             F(0),
         )
         guesses.append(max(few, 1 - few))
-    yield from (below(a, b) for a, b in zip(guesses, guesses[1:], strict=False))
+    yield from (below(a, b) for a, b in pairwise(guesses))
 
 
 @says("Theorem 3.4", "What is disclosed to one adversary is disclosed to all.", cases=ZEROS)
@@ -135,10 +136,12 @@ def proposition_3_6(c: Case) -> Iterator[Any]:
     for y in c.outcomes:
         left = after([c.posterior(y)], attribute)[0]
         if max(left) == 1 and max(marginal) < 1:
-            u, before = left.index(1), max(marginal)
+            u, before = left.index(F(1)), max(marginal)
             # W keeps U = u and takes so much else that its likeliest value beats that of U
             share = (1 + before) / 2
-            made = [[row[u] + (1 - row[u]) * share, (1 - row[u]) * (1 - share)] for row in attribute]
+            made = [
+                [row[u] + (1 - row[u]) * share, (1 - row[u]) * (1 - share)] for row in attribute
+            ]
             yield below(before, guess(c.p, made))
             yield same(guess(c.posterior(y), made), 1)
 
@@ -158,7 +161,9 @@ def proposition_3_6_constant() -> Iterator[Any]:
     yield below(guess(c.p, constant), 1)  # a smaller entropy would need a likelier guess than 1
 
 
-@says("Theorem 3.7", "Finite capacity discloses no attribute; what entropy is left.", cases=POSITIVE)
+@says(
+    "Theorem 3.7", "Finite capacity discloses no attribute; what entropy is left.", cases=POSITIVE
+)
 def theorem_3_7(c: Case) -> Iterator[Any]:
     """Every function of the secret onto two values: its entropy at each outcome and the bound."""
     capacity = ratio(bl.leakage_capacity(c.mechanism))
@@ -186,7 +191,11 @@ def theorem_3_7_constant() -> Iterator[Any]:
     yield not discloses(c, [[F(1)], [F(1)]])
 
 
-@says("Proposition 3.8", "PML below log 1/(1 - p_min) has finite capacity; at it, something is disclosed.", cases=ZEROS)
+@says(
+    "Proposition 3.8",
+    "PML below log 1/(1 - p_min) has finite capacity; at it, something is disclosed.",
+    cases=ZEROS,
+)
 def proposition_3_8(c: Case) -> Iterator[Any]:
     """Capacity of each joint below the line; at it, the query "is it not the rarest secret"."""
     if below(bl.pml(c.joint).sup(), 1 / (1 - min(c.p))).holds:
@@ -252,13 +261,17 @@ def example_3_11_no() -> Iterator[Any]:
     yield max(left) < 1
 
 
-@says("Figure 1", "The bounds of Example 3.11 fall with n and with the distance of m/n from p.", scope="2 values of p, 4 of n, 3 of m/n")
+@says(
+    "Figure 1",
+    "The bounds of Example 3.11 fall with n and with the distance of m/n from p.",
+    scope="2 values of p, 4 of n, 3 of m/n",
+)
 def figure_1() -> Iterator[Any]:
     """The Chernoff curves against the exact binomial leakage, which is below them."""
     for p in (F(3, 10), HALF):
         for share in (F(1, 20), F(1, 10), F(1, 5)):
             curve = [chernoff(n, int(n * share), p) for n in (200, 500, 1000, 2000)]
-            yield from (at_most(b, a) for a, b in zip(curve, curve[1:], strict=False))
+            yield from (at_most(b, a) for a, b in pairwise(curve))
             low = sum((_binomial(200, k, p) for k in range(int(200 * share) + 1)), F(0))
             yield at_most(low, curve[0])
 
@@ -273,14 +286,16 @@ class Pair:
         self.c, self.rows = c, rows(c.rng, 4, 3)
         self.mechanism = bl.Mechanism.from_matrix(self.rows, secret=bl.Finite(2) ** 2)
 
-    def entry(self, i: int, p: list[list[F]] | list[F]) -> Joint:
+    def entry(self, i: int, p: list[F]) -> Joint:
         """Return what is released about entry i, databases drawn from four probabilities."""
         kernel, prior = [], []
         for d in (0, 1):
             own = [k for k in range(4) if (k >> (1 - i)) & 1 == d]
             mass = sum((p[k] for k in own), F(0))
             prior.append(mass)
-            kernel.append([sum((p[k] * self.rows[k][y] for k in own), F(0)) / mass for y in range(3)])
+            kernel.append(
+                [sum((p[k] * self.rows[k][y] for k in own), F(0)) / mass for y in range(3)]
+            )
         return bl.pmf(prior) * bl.Mechanism.from_matrix(kernel)
 
     def slices(self) -> Iterator[bl.Mechanism]:
@@ -306,13 +321,16 @@ def reaches(joints: Any, level: Any) -> Iterator[Any]:
     yield at_most(level * (1 - F(1, 10**6)), largest(*found))
 
 
-@says("Theorem 4.2", "DP is PML of an entry given the others, under all priors.", part="1", cases=JOINTS)
+@says(
+    "Theorem 4.2",
+    "DP is PML of an entry given the others, under all priors.",
+    part="1",
+    cases=JOINTS,
+)
 def theorem_4_2_1(c: Case) -> Iterator[Any]:
     """DP of a random mechanism about two bits, against the supremum for each slice."""
     pair = Pair(c)
-    levels = [
-        bl.pml(bl.priors.full_support(bl.Finite(2)) * m).sup() for m in pair.slices()
-    ]
+    levels = [bl.pml(bl.priors.full_support(bl.Finite(2)) * m).sup() for m in pair.slices()]
     yield same(bl.differential_privacy(pair.mechanism), largest(*levels))
 
 
@@ -335,12 +353,16 @@ def theorem_4_2_3(c: Case) -> Iterator[Any]:
     yield from reaches(joints, ratio(bl.differential_privacy(pair.mechanism)))
 
 
-@says("Theorem 4.3", "Under correlation a DP mechanism may leak up to log 1/p_min of an entry.", scope="n copies of one bit, eps = 1/10, n = 10, 100, 1000")
+@says(
+    "Theorem 4.3",
+    "Under correlation a DP mechanism may leak up to log 1/p_min of an entry.",
+    scope="n copies of one bit, eps = 1/10, n = 10, 100, 1000",
+)
 def theorem_4_3() -> Iterator[Any]:
     """PML of Laplace noise of scale 10 on n times a bit of probability 1/4."""
     levels = [_copies(n) for n in (10, 100, 1000)]
     yield from (at_most(v.lower, 4) for v in levels)
-    yield from (at_most(a, b) for a, b in zip(levels, levels[1:], strict=False))
+    yield from (at_most(a, b) for a, b in pairwise(levels))
     yield below(4 * (1 - F(1, 10**9)), levels[-1])
 
 
@@ -368,7 +390,9 @@ def theorem_4_5_2(c: Case) -> Iterator[Any]:
     yield from reaches(joints, ratio(bl.free_lunch_privacy(pair.mechanism)))
 
 
-@says("Theorem 4.5", "Free-lunch privacy is PML of an entry under all priors.", part="3", cases=JOINTS)
+@says(
+    "Theorem 4.5", "Free-lunch privacy is PML of an entry under all priors.", part="3", cases=JOINTS
+)
 def theorem_4_5_3(c: Case) -> Iterator[Any]:
     """Priors near two databases, the second rare, for every two that differ; a random one."""
     pair = Pair(c)
@@ -378,7 +402,7 @@ def theorem_4_5_3(c: Case) -> Iterator[Any]:
             if a != b:
                 rest = [NEAR**3 if k not in (a, b) else F(0) for k in range(4)]
                 rest[b] = NEAR
-                rest[a] = 1 - sum(rest)
+                rest[a] = 1 - sum(rest, F(0))
                 tried.append(rest)
     joints = [pair.entry(i, p) for p in tried for i in (0, 1)]
     yield from reaches(joints, ratio(bl.free_lunch_privacy(pair.mechanism)))
@@ -403,7 +427,12 @@ def proposition_4_6() -> Iterator[Any]:
             yield Sharper(same(found, stated).holds, "the bound is the supremum, for every c")
 
 
-@says("Section 4.1", "The simpler bound (1 - c)/(nb) + c^2/2(nb)^2.", part="simple", scope="12 combinations of nb and c")
+@says(
+    "Section 4.1",
+    "The simpler bound (1 - c)/(nb) + c^2/2(nb)^2.",
+    part="simple",
+    scope="12 combinations of nb and c",
+)
 def simpler() -> Iterator[Any]:
     """Both bounds in Arb."""
     for nb in (arb(2), arb(5), arb(20), arb(100)):

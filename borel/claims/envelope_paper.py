@@ -1,8 +1,8 @@
 """The statements of the draft "Information Leakage Envelopes", judged."""
 
+# ruff: noqa: D401 - the docstring of a check names what it compares
 from __future__ import annotations
 
-import math
 from fractions import Fraction as F
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,8 @@ import borel as bl
 from borel.claims import envelopes
 from borel.claims.cases import Case, Cases
 from borel.claims.envelopes import example_2_joint
-from borel.claims.pml_paper import event_leakage, events
 from borel.claims.pmc_paper import response
+from borel.claims.pml_paper import event_leakage, events
 from borel.claims.spans import at_most, below, ratio, same
 from borel.claims.statements import Paper, Sharper
 
@@ -163,14 +163,18 @@ def section_4_b(c: Case) -> Iterator[Any]:
     yield at_most(ratio(bl.binary_envelope(c.joint)(c.delta)).lower, found)
 
 
-@says("Algorithm 1", "It computes (22), the worst leakage of an event of probability delta.", cases=Cases())
+@says(
+    "Algorithm 1",
+    "It computes (22), the worst leakage of an event of probability delta.",
+    cases=Cases(),
+)
 def algorithm_1(c: Case) -> Iterator[Any]:
     """The algorithm in Fractions against event maximal leakage."""
     yield same(bl.event_maximal_leakage(c.joint, delta=c.delta), algorithm(c, c.delta))
 
 
 def algorithm(c: Case, delta: F) -> F:
-    """Return e to what Algorithm 1 gives: each secret's outcomes by falling density, the last split."""
+    """Return e to what Algorithm 1 gives: outcomes by falling density, the last one split."""
     found = F(0)
     for x in c.secrets:
         mass = got = F(0)
@@ -216,7 +220,12 @@ def theorem_5_i(c: Case) -> Iterator[Any]:
     yield same(bl.envelope(joint)(q * c.delta), level / (len(c.p) - 1 + level) / q)
 
 
-@says("Theorem 5", "Beyond q_1 it is at most min(log k alpha/delta, log alpha/q_1).", part="ii", cases=FEW)
+@says(
+    "Theorem 5",
+    "Beyond q_1 it is at most min(log k alpha/delta, log alpha/q_1).",
+    part="ii",
+    cases=FEW,
+)
 def theorem_5_ii(c: Case) -> Iterator[Any]:
     """The envelope of randomised response at a delta, against the bound."""
     joint = drawn_response(c)
@@ -256,7 +265,9 @@ def theorem_5_proof() -> Iterator[Any]:
     yield same(theta, 1)
 
 
-@says("Figure 2", "Bounds on the envelope of k-RR for four priors.", scope="4 panels, 3 levels each")
+@says(
+    "Figure 2", "Bounds on the envelope of k-RR for four priors.", scope="4 panels, 3 levels each"
+)
 def figure_2() -> Iterator[Any]:
     """The rows of `borel reproduce envelopes`: the lower bound is the envelope."""
     rows = envelopes.figure_2()
@@ -281,7 +292,12 @@ def lemma_1_ii(c: Case) -> Iterator[Any]:
     yield same(bl.event_maximal_leakage(c.joint, event=c.outcomes), 1)
 
 
-@says("Lemma 1", "A union leaks at most what one of two disjoint events does.", part="iii", cases=Cases())
+@says(
+    "Lemma 1",
+    "A union leaks at most what one of two disjoint events does.",
+    part="iii",
+    cases=Cases(),
+)
 def lemma_1_iii(c: Case) -> Iterator[Any]:
     """Every two disjoint events."""
     for one in events(c):
@@ -291,7 +307,12 @@ def lemma_1_iii(c: Case) -> Iterator[Any]:
                 yield at_most(both, max(event_leakage(c, one), event_leakage(c, other)))
 
 
-@says("Lemma 1", "An event has sub-events of every smaller probability that leak as much.", part="iv", cases=Cases())
+@says(
+    "Lemma 1",
+    "An event has sub-events of every smaller probability that leak as much.",
+    part="iv",
+    cases=Cases(),
+)
 def lemma_1_iv(c: Case) -> Iterator[Any]:
     """The sub-event of half the probability, an outcome split, by falling information density."""
     for event in events(c):
@@ -307,7 +328,9 @@ def lemma_1_iv(c: Case) -> Iterator[Any]:
 def three_outcomes() -> Joint:
     """Return the joint of Examples 4 and 5."""
     n = F(9, 10)
-    return bl.pmf([HALF] * 2) * bl.Mechanism.from_matrix([[n, 0, TENTH], [0, n, TENTH]], outcome=[1, 2, 3])
+    return bl.pmf([HALF] * 2) * bl.Mechanism.from_matrix(
+        [[n, 0, TENTH], [0, n, TENTH]], outcome=[1, 2, 3]
+    )
 
 
 @says("Example 4", "A union may leak less than both events: log 2, log 2, 0.")
@@ -327,7 +350,11 @@ def example_5() -> Iterator[Any]:
     yield from (below(small, both), below(both, large))
 
 
-@says("Lemma 2", "The left quantile is the least maximum over sets of probability 1 - delta.", cases=Cases())
+@says(
+    "Lemma 2",
+    "The left quantile is the least maximum over sets of probability 1 - delta.",
+    cases=Cases(),
+)
 def lemma_2(c: Case) -> Iterator[Any]:
     """Both forms, over every event."""
     tops = {y: max(c.density(x, y) for x in c.secrets) for y in c.outcomes}

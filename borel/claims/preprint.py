@@ -42,7 +42,9 @@ def _shared() -> None:
         kind, number = here.split(" ")
         for one in pmc_paper.PAPER.statements:
             if f"{one.kind} {one.number}" == there:
-                PAPER.statements.append(replace(one, paper=PAPER.key, kind=kind, number=number))
+                computed = f"By the formula of the journal version, {there}: {one.computed}"
+                about = {"paper": PAPER.key, "kind": kind, "number": number, "computed": computed}
+                PAPER.statements.append(replace(one, **about))
 
 
 _shared()
@@ -56,7 +58,7 @@ _shared()
     reads="on finite alphabets; Examples 8 and 9 of the journal version refute it",
 )
 def theorem_5() -> Iterator[Any]:
-    """The suprema of PMC and PML of the two counterexamples, by their theorems."""
+    """Compute the suprema of PMC and PML of the two counterexamples, by their theorems."""
     for joint in _counterexamples():
         assert below(bl.pmc(joint).sup(), math.inf).holds
         yield below(bl.pml(joint).sup(), math.inf)

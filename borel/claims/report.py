@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from borel.claims.statements import Judgement, Statement
 
+
 def counts(found: Sequence[tuple[Statement, Judgement]]) -> dict[str, Counter[str]]:
     """Return how many statements of each paper have each verdict; all papers under "all"."""
     out: dict[str, Counter[str]] = {}

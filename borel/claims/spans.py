@@ -87,13 +87,13 @@ def span(number: Any) -> Span:
     return Span(exact, exact)
 
 
-def ratio(bound: Bound) -> Span:
+def ratio(bound: Any) -> Span:
     """Return e to a figure in nats."""
     low, high = bound.ratio
     return Span(_exact(low), _exact(high), bound.proved)
 
 
-def value(bound: Bound) -> Span:
+def value(bound: Any) -> Span:
     """Return a figure itself."""
     low, high = bound.ends
     return Span(_exact(low), _exact(high), bound.proved)

@@ -89,6 +89,8 @@ class Statement:
         Rows of the page of errata that it belongs to.
     reads : str
         How an erroneous statement should read.
+    why : str
+        Why nothing that can be computed decides it.
     """
 
     paper: str
@@ -102,6 +104,7 @@ class Statement:
     scope: str = ""
     errata: tuple[int, ...] = ()
     reads: str = ""
+    why: str = ""
 
     @property
     def id(self) -> str:
@@ -119,7 +122,7 @@ class Statement:
     def judge(self) -> Judgement:
         """Compute the verdict."""
         start, count, open_ = time.perf_counter(), 0, 0
-        failure, why = "", ""
+        failure, why = "", self.why
         better: dict[str, bool] = {}
         for case, fact in self._facts():
             count += 1
@@ -133,7 +136,9 @@ class Statement:
                 open_ += 1
             elif not holds:
                 shown = str(fact) if isinstance(fact, Fact) else ""
-                failure = "; ".join(filter(None, (shown, str(case or "")))) or "it fails as computed"
+                failure = (
+                    "; ".join(filter(None, (shown, str(case or "")))) or "it fails as computed"
+                )
                 break
         sharper = "; ".join(words for words, holds in better.items() if holds)
         unsettled = f"{open_} of {count} comparisons are not settled: their enclosures meet"
@@ -222,3 +227,9 @@ class Paper:
             return check
 
         return add
+
+    def cannot(self, name: str, says: str, why: str, *, part: str) -> None:
+        """Add what no computation decides, and why."""
+        kind, number = name.split(" ", 1)
+        one = Statement(self.key, kind, number, part, says, "nothing", lambda: (), why=why)
+        self.statements.append(one)
