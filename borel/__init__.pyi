@@ -19,6 +19,7 @@ from .audits.plots.posterior_plots import plot_frontier as plot_frontier
 from .audits.plots.posterior_plots import plot_posterior as plot_posterior
 from .audits.plots.posterior_plots import plot_worst_prior as plot_worst_prior
 from .audits.study import Study as Study
+from .claims.refutation import refute as refute
 from .constants import const as const
 from .constants import pi as pi
 from .databases.iid import entry as entry
