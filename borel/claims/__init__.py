@@ -16,7 +16,7 @@ from borel.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from borel.claims.statements import Paper, Statement
+    from borel.claims.judging import Paper, Statement
     from borel.probability.bound import Bound
 
 CLAIMS = {

@@ -14,8 +14,8 @@ from flint import arb
 import borel as bl
 from borel.claims.cases import JOINTS, POSITIVE, Case, Cases, law, rows
 from borel.claims.cases import product as after
+from borel.claims.judging import Paper, Sharper
 from borel.claims.spans import at_most, ball, below, largest, ratio, same, value
-from borel.claims.statements import Paper, Sharper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,10 @@ import borel as bl
 from borel.claims import envelopes
 from borel.claims.cases import Case, Cases
 from borel.claims.envelopes import example_2_joint
+from borel.claims.judging import Paper, Sharper
 from borel.claims.pmc_paper import response
 from borel.claims.pml_paper import event_leakage, events
 from borel.claims.spans import at_most, below, ratio, same
-from borel.claims.statements import Paper, Sharper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

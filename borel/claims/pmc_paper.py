@@ -12,8 +12,8 @@ from flint import arb
 import borel as bl
 from borel.claims import counterexamples
 from borel.claims.cases import JOINTS, POSITIVE, PRIVATE, Case, Cases, law
+from borel.claims.judging import Paper, Sharper
 from borel.claims.spans import at_most, ball, below, largest, ratio, same, value
-from borel.claims.statements import Paper, Sharper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ from flint import arb
 
 import borel as bl
 from borel.claims.cases import JOINTS, POSITIVE, Case, Cases
+from borel.claims.judging import Paper
 from borel.claims.pmc_paper import composition
 from borel.claims.spans import Span, at_most, ball, below, largest, ratio, same, value
-from borel.claims.statements import Paper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

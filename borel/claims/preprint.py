@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import borel as bl
 from borel.claims import pmc_paper
+from borel.claims.judging import Paper
 from borel.claims.spans import below
-from borel.claims.statements import Paper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

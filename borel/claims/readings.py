@@ -11,9 +11,9 @@ from fractions import Fraction as F
 from typing import TYPE_CHECKING, Any
 
 import borel as bl
+from borel.claims.judging import Paper
 from borel.claims.pmc_paper import response
 from borel.claims.spans import at_most, below, same, value
-from borel.claims.statements import Paper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

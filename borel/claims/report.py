@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from borel.claims.statements import VERDICTS
+from borel.claims.judging import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from borel.claims.statements import Judgement, Statement
+    from borel.claims.judging import Judgement, Statement
 
 
 def counts(found: Sequence[tuple[Statement, Judgement]]) -> dict[str, Counter[str]]:

@@ -10,9 +10,9 @@ import pytest
 import borel as bl
 from borel.claims import PAPERS, papers, statements
 from borel.claims.cases import JOINTS, PRIVATE, Case, Cases, product
+from borel.claims.judging import VERDICTS, Paper, Sharper
 from borel.claims.report import counts
 from borel.claims.spans import Span, at_most, below, same
-from borel.claims.statements import VERDICTS, Paper, Sharper
 
 LIST = Path(__file__).parents[1] / "data" / "claims" / "statements.txt"
 ERRATA = range(1, 20)
