@@ -55,3 +55,32 @@ def summary(found: Sequence[tuple[Statement, Judgement]]) -> Any:
     for paper, number in counts(found).items():
         out.add_row(paper, *(str(number[v]) for v in VERDICTS), str(number.total()))
     return out
+
+
+def errata(found: Sequence[tuple[Statement, Judgement]]) -> str:
+    """Return a Markdown table of the statements that are wrong as printed, by row of the errata."""
+    rows = [
+        (
+            ", ".join(map(str, s.errata)),
+            f"`{s.id}`",
+            s.says,
+            s.reads,
+            f"{s.computed} *{j.verdict}*: {j.evidence.partition('; it should read')[0]}",
+        )
+        for s, j in sorted(found, key=lambda pair: pair[0].errata)
+        if s.reads
+    ]
+    return _markdown(("row", "statement", "as printed", "it should read", "evidence"), rows)
+
+
+def sharper(found: Sequence[tuple[Statement, Judgement]]) -> str:
+    """Return a Markdown table of the statements of which more is true than is stated."""
+    rows = [(f"`{s.id}`", s.says, j.evidence) for s, j in found if j.verdict == "sharper"]
+    return _markdown(("statement", "says", "sharper"), rows)
+
+
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )

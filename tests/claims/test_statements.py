@@ -1,5 +1,6 @@
 """What the papers state: none is missing, and every verdict is read from figures."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction as F
@@ -8,10 +9,9 @@ from pathlib import Path
 import pytest
 
 import borel as bl
-from borel.claims import PAPERS, papers, statements
+from borel.claims import PAPERS, papers, report, statements
 from borel.claims.cases import JOINTS, PRIVATE, Case, Cases, product
 from borel.claims.judging import VERDICTS, Paper, Sharper
-from borel.claims.report import counts
 from borel.claims.spans import Span, at_most, below, same
 
 LIST = Path(__file__).parents[1] / "data" / "claims" / "statements.txt"
@@ -162,7 +162,7 @@ def test_a_wrong_claim_is_refuted_with_its_joint():
 
 def test_counts_add_up():
     found = [(s, s.judge()) for s in statements("disclosure:Theorem-2.8", "pmc:Remark-3")]
-    assert counts(found)["all"] == Counter(confirmed=2)
+    assert report.counts(found)["all"] == Counter(confirmed=2)
 
 
 # -- enclosures -------------------------------------------------------------------------------
@@ -212,3 +212,14 @@ def test_a_chain_has_the_right_laws():
     c = Case([F(1, 2)] * 2, [third, third])
     about_z, about_x = c.before
     assert about_z.marginal.probabilities.tolist() == about_x.marginal.probabilities.tolist()
+
+
+def test_the_page_of_errata_is_a_table_of_what_is_wrong(judged):
+    wrong = [pair for pair in judged.values() if pair[0].reads]
+    lines = report.errata(wrong).splitlines()
+    assert len(lines) == 2 + len(wrong)
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 6 for line in lines), "cells are escaped"
+    (row,) = [line for line in lines if "`pml:Lemma-1-5`" in line]
+    assert row.startswith("| 3 |") and "*refuted*: not 1 = 9 |" in row
+    more = report.sharper(list(judged.values()))
+    assert "the bound is the supremum" in more and len(more.splitlines()) == 2 + 6
