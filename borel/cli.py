@@ -113,6 +113,10 @@ def reproduce(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON array, a record for each statement.")
     ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write the verdicts and the papers' figures to an HTML page."),
+    ] = None,
 ) -> None:
     """Compute what the papers claim: confirmed, sharper, refuted or not computable."""
     with _errors():
@@ -135,7 +139,7 @@ def reproduce(
         if only_list:
             _listed(chosen, as_json)
         elif chosen:
-            _judged(chosen, as_json)
+            _judged(chosen, as_json, html)
 
 
 @app.command()
@@ -193,18 +197,22 @@ def _listed(statements: list[Any], as_json: bool) -> None:
         print(f"{s.id}  {s.says}")
 
 
-def _judged(statements: list[Any], as_json: bool) -> None:
+def _judged(statements: list[Any], as_json: bool, html: Path | None = None) -> None:
     """Print the verdicts; fail if one is not what the page of errata says."""
     from rich.console import Console
 
     from borel.audits.progress import bar
-    from borel.claims.report import summary, table
+    from borel.claims.report import page, summary, table
 
     found = []
     with bar(len(statements), None) as told:
         for done, s in enumerate(statements):
             told(done, s.id)
             found.append((s, s.judge()))
+    if html is not None:
+        from borel.claims.drawings import drawings
+
+        html.write_text(page(found, drawings()), encoding="utf-8")
     if as_json:
         print(json.dumps([s.record(j) for s, j in found], indent=1))
     else:

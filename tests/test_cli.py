@@ -381,6 +381,13 @@ def test_reproduce_prints_verdicts_as_json():
     assert record["paper"] == "pml" and record["seconds"] < 10
 
 
+def test_reproduce_writes_a_page(tmp_path, monkeypatch):
+    monkeypatch.setattr("borel.claims.drawings.drawings", lambda: iter(()))
+    page = tmp_path / "reproduction.html"
+    assert run("reproduce", "pmc:Remark-3", "--html", page).exit_code == 0
+    assert "pmc:Remark-3" in page.read_text(encoding="utf-8")
+
+
 def test_errors_of_borel_itself_are_told_apart(study, monkeypatch):
     def broken(joint):
         raise ZeroDivisionError("a bug")

@@ -439,7 +439,7 @@ def figure_1() -> Iterator[Any]:
         for k in range(1, 5):
             level = 1 + (top - 1) * F(k, 5)
             made = adapted(p, level)
-            found = {name: value(_useful(p, r)) for name, r in made.items()}
+            found = {name: value(useful(p, r)) for name, r in made.items()}
             yield at_most(found["ldp"], found["pmc"])
             yield at_most(found["ldp"], found["pml"])
             if level != cut:
@@ -448,7 +448,7 @@ def figure_1() -> Iterator[Any]:
                 )
 
 
-def _useful(p: list[F], level: F) -> Any:
+def useful(p: list[F], level: F) -> Any:
     """Return the mutual information of randomised response; in floats for many secrets."""
     if len(p) <= 10:
         return bl.mutual_information(response(p, level))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from borel.claims.judging import VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from borel.claims.drawings import Drawing
     from borel.claims.judging import Judgement, Statement
 
 
@@ -83,4 +84,34 @@ def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(
         "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
+
+
+def page(found: Sequence[tuple[Statement, Judgement]], drawn: Iterable[Drawing]) -> str:
+    """Return an HTML page that needs nothing else: counts, the papers' figures, every verdict."""
+    from importlib import resources
+
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    from borel._version import __version__
+    from borel.audits.plots.svg import inline
+    from borel.audits.report import style
+
+    figures = [
+        {"svg": inline(d.axes.figure, d.caption, f"drawing-{i}"), "caption": d.caption}  # type: ignore[arg-type]
+        for i, d in enumerate(drawn)
+    ]
+    source = resources.files("borel.claims").joinpath("reproduction.html.j2").read_text("utf-8")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(source).render(
+        style=Markup(style()),
+        version=__version__,
+        found=found,
+        seconds=round(sum(j.seconds for _, j in found)),
+        verdicts=VERDICTS,
+        counts=counts(found),
+        figures=figures,
     )

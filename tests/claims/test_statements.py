@@ -11,6 +11,7 @@ import pytest
 import borel as bl
 from borel.claims import PAPERS, papers, report, statements
 from borel.claims.cases import JOINTS, PRIVATE, Case, Cases, product
+from borel.claims.drawings import drawings
 from borel.claims.judging import VERDICTS, Paper, Sharper
 from borel.claims.spans import Span, at_most, below, same
 
@@ -223,3 +224,27 @@ def test_the_page_of_errata_is_a_table_of_what_is_wrong(judged):
     assert row.startswith("| 3 |") and "*refuted*: not 1 = 9 |" in row
     more = report.sharper(list(judged.values()))
     assert "the bound is the supremum" in more and len(more.splitlines()) == 2 + 6
+
+
+def test_the_page_holds_every_verdict_and_needs_nothing_else(judged):
+    (first, *_) = drawings()
+    text = report.page(list(judged.values()), [first])
+    for s, j in judged.values():
+        assert f"<code>{s.id}</code>" in text and j.verdict in text
+    assert text.count("<svg") == 1 and "http://" not in text.replace("http://www.w3.org", "")
+    assert "src=" not in text and "<script" not in text and "var(--blue)" in text
+
+
+def test_every_figure_with_numbers_is_drawn_again():
+    made = list(drawings())
+    assert [d.name for d in made] == [
+        *(f"pmc, Figure 1({c})" for c in "abcdef"),
+        *(f"pmc, Figure 2({c})" for c in "ab"),
+        "disclosure, Figure 1",
+        "envelopes, Figure 1",
+        *(f"envelopes, Figure 2({c})" for c in "abcd"),
+    ]
+    first, law = made[0].axes.lines, made[9].axes.lines[0]
+    pmc, _, ldp = (line.get_ydata() for line in first)
+    assert (pmc >= ldp).all(), "tuned to PMC the response is the more useful one"
+    assert [law.get_ydata()[k] for k in (0, 50, 150)] == pytest.approx([0, 0.9, 1])
