@@ -142,6 +142,8 @@ class Statement:
                 break
         sharper = "; ".join(words for words, holds in better.items() if holds)
         unsettled = f"{open_} of {count} comparisons are not settled: their enclosures meet"
+        if not count:
+            why = why or "no case met the premises"
         if open_ and (self.cases is None or 10 * open_ > count):
             why = why or unsettled
         verdict = (

@@ -32,6 +32,7 @@ def fewer(statement, count=10):
 @pytest.fixture(scope="module")
 def judged():
     quick = [fewer(s) for s in statements() if f"{s.kind}-{s.number}" not in SLOW]
+    quick = [s for s in quick if s.paper != "preprint" or s.number in "56"]  # the rest is shared
     return {s.id: (s, s.judge()) for s in quick}
 
 
@@ -149,6 +150,10 @@ def test_few_unsettled_comparisons_are_told_and_many_settle_nothing():
     assert judge(True, None, cases=one).verdict == "not computable"
 
 
+def test_a_claim_whose_premises_no_case_meets_is_not_confirmed():
+    assert judge(cases=Cases(2)).verdict == "not computable"
+
+
 def test_a_wrong_claim_is_refuted_with_its_joint():
     paper = Paper("p", "a paper")
 
@@ -227,14 +232,14 @@ def test_the_page_of_errata_is_a_table_of_what_is_wrong(judged):
 
 
 def test_the_page_holds_every_verdict_and_needs_nothing_else(judged):
-    (first, *_) = drawings()
-    text = report.page(list(judged.values()), [first])
+    text = report.page(list(judged.values()), [next(drawings())])
     for s, j in judged.values():
         assert f"<code>{s.id}</code>" in text and j.verdict in text
     assert text.count("<svg") == 1 and "http://" not in text.replace("http://www.w3.org", "")
     assert "src=" not in text and "<script" not in text and "var(--blue)" in text
 
 
+@pytest.mark.slow
 def test_every_figure_with_numbers_is_drawn_again():
     made = list(drawings())
     assert [d.name for d in made] == [
