@@ -13,7 +13,7 @@ from typing import Any
 
 from borel.claims.cases import Cases
 from borel.claims.spans import Fact
-from borel.probability.bound import Verdict
+from borel.probability.bound import Verdict, weakest
 
 VERDICTS = ("confirmed", "sharper", "refuted", "not computable")
 
@@ -52,6 +52,8 @@ class Judgement:
         The counterexample, what is sharper, or why it cannot be computed.
     facts : int
         How many comparisons were made.
+    status : str
+        The weakest status of the figures compared; ``conditional`` figures rest on assumptions.
     seconds : float
         How long it took.
     """
@@ -60,6 +62,7 @@ class Judgement:
     scope: str
     evidence: str
     facts: int
+    status: str
     seconds: float
 
 
@@ -124,8 +127,13 @@ class Statement:
         start, count, open_ = time.perf_counter(), 0, 0
         failure, why = "", self.why
         better: dict[str, bool] = {}
+        seen = {"exact"}
         for case, fact in self._facts():
             count += 1
+            if isinstance(fact, Fact):
+                seen.add(fact.status)
+            elif isinstance(fact, Verdict):
+                seen.add(fact.bound.status)
             holds = fact.holds if isinstance(fact, (Fact, Sharper, Verdict)) else fact
             if isinstance(fact, Sharper):
                 before = better.get(fact.words, fact.always)
@@ -159,7 +167,7 @@ class Statement:
         if failure and self.reads:
             found = f"{failure}; it should read: {self.reads}"
         scope = str(self.cases) if self.cases else self.scope
-        return Judgement(verdict, scope, found, count, time.perf_counter() - start)
+        return Judgement(verdict, scope, found, count, weakest(seen), time.perf_counter() - start)
 
     def _facts(self) -> Iterator[tuple[Any, Any]]:
         """Yield every fact with its case, if it has one."""

@@ -40,7 +40,7 @@ def table(found: Sequence[tuple[Statement, Judgement]]) -> Any:
         said = statement.says
         if judgement.evidence:
             said += f"\n-> {judgement.evidence}"
-        searched = f"{judgement.scope}; {judgement.facts} comparisons"
+        searched = f"{judgement.scope}; {judgement.facts} comparisons, {judgement.status}"
         out.add_row(*map(Text, (statement.id, said, judgement.verdict, searched)))
     return out
 

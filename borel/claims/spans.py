@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from borel.probability.bound import Bound
+from borel.probability.bound import PROVED, Bound, weakest
 
 Number = Fraction | float
 """A Fraction, or an infinity."""
@@ -25,14 +25,19 @@ class Span:
     ----------
     lower, upper : Fraction or infinity
         The ends.
-    proved : bool
-        Whether they are enclosures of an `exact`, `certified` or `conditional` figure; nothing is
-        concluded from an estimate, and no equality from an undecided figure.
+    status : str
+        The weakest status of the figures that it is made of. Nothing is concluded from an estimate,
+        a statistical or an undecided figure.
     """
 
     lower: Number
     upper: Number
-    proved: bool = True
+    status: str = "exact"
+
+    @property
+    def proved(self) -> bool:
+        """Whether it is proved, outright or under the assumptions of its figures."""
+        return self.status in PROVED
 
     def __str__(self) -> str:
         """Show the number, or its ends where they differ in the sixth digit."""
@@ -57,7 +62,7 @@ class Span:
     def __sub__(self, other: Any) -> Span:
         """Return the difference."""
         b = span(other)
-        return self + Span(-b.upper, -b.lower, b.proved)
+        return self + Span(-b.upper, -b.lower, b.status)
 
     def __rsub__(self, other: Any) -> Span:
         """Return a number less this one."""
@@ -66,7 +71,7 @@ class Span:
     def __truediv__(self, other: Any) -> Span:
         """Return the quotient by a positive number."""
         b = span(other)
-        return self * Span(_inverse(b.upper), _inverse(b.lower), b.proved)
+        return self * Span(_inverse(b.upper), _inverse(b.lower), b.status)
 
     def __rtruediv__(self, other: Any) -> Span:
         """Return a number over this one."""
@@ -74,7 +79,8 @@ class Span:
 
     def _with(self, other: Any, of: Any) -> Span:
         b = span(other)
-        return Span(of(self.lower, b.lower), of(self.upper, b.upper), self.proved and b.proved)
+        status = weakest((self.status, b.status))
+        return Span(of(self.lower, b.lower), of(self.upper, b.upper), status)
 
 
 def span(number: Any) -> Span:
@@ -90,13 +96,13 @@ def span(number: Any) -> Span:
 def ratio(bound: Any) -> Span:
     """Return e to a figure in nats."""
     low, high = bound.ratio
-    return Span(_exact(low), _exact(high), bound.proved)
+    return Span(_exact(low), _exact(high), bound.status)
 
 
 def value(bound: Any) -> Span:
     """Return a figure itself."""
     low, high = bound.ends
-    return Span(_exact(low), _exact(high), bound.proved)
+    return Span(_exact(low), _exact(high), bound.status)
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,11 @@ class Fact:
     small: Span
     sign: str
     large: Span
+
+    @property
+    def status(self) -> str:
+        """The weaker status of the two."""
+        return weakest((self.small.status, self.large.status))
 
     def __str__(self) -> str:
         """Show the comparison, or that it fails."""
@@ -148,14 +159,14 @@ def largest(*numbers: Any) -> Span:
     """Return the largest of some numbers."""
     spans = [span(n) for n in numbers]
     ends = max(s.lower for s in spans), max(s.upper for s in spans)
-    return Span(*ends, proved=all(s.proved for s in spans))
+    return Span(*ends, status=weakest(s.status for s in spans))
 
 
 def smallest(*numbers: Any) -> Span:
     """Return the smallest of some numbers."""
     spans = [span(n) for n in numbers]
     ends = min(s.lower for s in spans), min(s.upper for s in spans)
-    return Span(*ends, proved=all(s.proved for s in spans))
+    return Span(*ends, status=weakest(s.status for s in spans))
 
 
 def _exact(end: Any) -> Number:

@@ -137,6 +137,14 @@ def test_verdicts_follow_from_facts():
     assert judge(False, None).verdict == "refuted"
 
 
+def test_a_judgement_has_the_weakest_status_of_its_figures():
+    conditional = bl.Bound.conditional(1, 1, assumptions=("a",))
+    assert judge(same(1, 1)).status == "exact"
+    assert judge(same(1, 1), at_most(conditional, 5)).status == "conditional"
+    assert judge(conditional <= 2).status == "conditional"
+    assert at_most(conditional, 5).large.status == "exact"
+
+
 def test_what_is_sharper_always_must_be_so_each_time():
     always, some = Sharper(True, "a"), Sharper(True, "a", always=False)
     assert judge(True, always, Sharper(False, "a")).verdict == "confirmed"
