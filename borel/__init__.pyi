@@ -21,6 +21,7 @@ from .audits.plots.posterior_plots import plot_posterior as plot_posterior
 from .audits.plots.posterior_plots import plot_worst_prior as plot_worst_prior
 from .audits.sampler_bounds import audit_samples as audit_samples
 from .audits.study import Study as Study
+from .claims.refutation import refute as refute
 from .constants import const as const
 from .constants import pi as pi
 from .databases.iid import entry as entry

@@ -5,6 +5,7 @@ A user's error is one message on the error stream and exit code 2; Ctrl-C is 130
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import warnings
@@ -100,27 +101,45 @@ def init(
 @app.command()
 def reproduce(
     claims: Annotated[
-        list[str] | None, typer.Argument(help="Names of claims; default all of them.")
+        list[str] | None,
+        typer.Argument(
+            help="Papers (pmc), statements (pmc:Theorem-6) or tables of figures "
+            "(counterexamples); default every statement."
+        ),
+    ] = None,
+    only_list: Annotated[
+        bool, typer.Option("--list", help="List the statements, and compute nothing.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON array, a record for each statement.")
+    ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write the verdicts and the papers' figures to an HTML page."),
     ] = None,
 ) -> None:
-    """Compute the papers' claims, and compare them with what the theorems say."""
+    """Compute what the papers claim: confirmed, sharper, refuted or not computable."""
     with _errors():
-        from rich.console import Console
+        from borel.claims import CLAIMS, PAPERS, statements
 
-        from borel.claims import CLAIMS, render
-        from borel.claims import reproduce as compute
-
-        if unknown := [name for name in claims or () if name not in CLAIMS]:
+        names = claims or []
+        if unknown := [
+            name
+            for name in names
+            if name not in CLAIMS and not any(s.named(name) for s in statements())
+        ]:
             known = "; ".join(f"{name} ({words})" for name, words in CLAIMS.items())
-            raise BorelError(f"no claim {', '.join(unknown)}; there are: {known}")
-        failed = []
-        for name in claims or CLAIMS:
-            rows = compute(name)
-            _console(Console).print(render(rows))
-            failed += [row.id for row in rows if row.agrees is False]
-        if failed:
-            _say(f"these do not agree with the paper: {', '.join(failed)}")
-            raise typer.Exit(1)
+            raise BorelError(
+                f"no claim {', '.join(unknown)}; there are: {known}; the papers "
+                f"{', '.join(PAPERS)}; and statements such as pmc:Theorem-6: see --list"
+            )
+        if not only_list and not as_json:
+            _tables([name for name in names if name in CLAIMS])
+        chosen = [s for s in statements() if not names or any(s.named(n) for n in names)]
+        if only_list:
+            _listed(chosen, as_json)
+        elif chosen:
+            _judged(chosen, as_json, html)
 
 
 @app.command()
@@ -147,6 +166,62 @@ def check(
             print(HOW_TO_CERTIFY)
         if counts["refused"]:
             raise typer.Exit(1)
+
+
+# -- claims --------------------------------------------------------------------------------
+
+
+def _tables(names: list[str]) -> None:
+    """Print tables of figures, by theorem and by the engine."""
+    from rich.console import Console
+
+    from borel.claims import render
+    from borel.claims import reproduce as compute
+
+    failed = []
+    for name in names:
+        rows = compute(name)
+        _console(Console).print(render(rows))
+        failed += [row.id for row in rows if row.agrees is False]
+    if failed:
+        _say(f"these do not agree with the paper: {', '.join(failed)}")
+        raise typer.Exit(1)
+
+
+def _listed(statements: list[Any], as_json: bool) -> None:
+    """Print the statements, uncomputed."""
+    if as_json:
+        print(json.dumps([s.record() for s in statements], indent=1))
+        return
+    for s in statements:
+        print(f"{s.id}  {s.says}")
+
+
+def _judged(statements: list[Any], as_json: bool, html: Path | None = None) -> None:
+    """Print the verdicts; fail if one is not what the page of errata says."""
+    from rich.console import Console
+
+    from borel.audits.progress import bar
+    from borel.claims.report import page, summary, table
+
+    found = []
+    with bar(len(statements), None) as told:
+        for done, s in enumerate(statements):
+            told(done, s.id)
+            found.append((s, s.judge()))
+    if html is not None:
+        from borel.claims.drawings import drawings
+
+        html.write_text(page(found, drawings()), encoding="utf-8")
+    if as_json:
+        print(json.dumps([s.record(j) for s, j in found], indent=1))
+    else:
+        console = _console(Console)
+        console.print(table(found))
+        console.print(summary(found))
+    if wrong := [s.id for s, j in found if not s.expects(j.verdict)]:
+        _say(f"these verdicts are not those of the page of errata: {', '.join(wrong)}")
+        raise typer.Exit(1)
 
 
 # -- the steps of an audit ------------------------------------------------------------------

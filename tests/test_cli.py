@@ -1,5 +1,6 @@
 """The command line: what it writes, what it says, and its exit codes."""
 
+import json
 import os
 import subprocess
 import sys
@@ -337,13 +338,54 @@ def test_reproduce_computes_and_fails_when_a_claim_does_not_agree(monkeypatch):
         return [claims.Claim("id-1", "source", "statement", "q", exact, exact, agrees)]
 
     monkeypatch.setattr("borel.claims.reproduce", lambda name: rows(name, True))
-    done = run("reproduce")
+    done = run("reproduce", "counterexamples")
     assert done.exit_code == 0
     assert "source" in done.output
     monkeypatch.setattr("borel.claims.reproduce", lambda name: rows(name, False))
-    done = run("reproduce")
+    done = run("reproduce", "counterexamples")
     assert done.exit_code == 1
     assert "do not agree with the paper: id-1" in done.stderr
+
+
+def test_reproduce_judges_one_statement_at_a_time():
+    done = run("reproduce", "pmc:Remark-3", "pmc:Corollary-2-chain")
+    assert done.exit_code == 0
+    words = " ".join(done.output.split())
+    assert "2 statements in 0 s" in words and "confirmed" in words
+    assert "not 1 = 3/2" in words, "the error is shown with its figures"
+
+
+def test_reproduce_fails_when_a_verdict_is_not_what_is_known(monkeypatch):
+    from borel.claims.judging import Statement
+
+    monkeypatch.setattr(Statement, "expects", lambda self, verdict: False)
+    done = run("reproduce", "pmc:Remark-3")
+    assert done.exit_code == 1
+    assert "not those of the page of errata: pmc:Remark-3" in done.stderr
+
+
+def test_reproduce_lists_every_statement_as_one_json_array():
+    from borel.claims import statements
+
+    done = run("reproduce", "--list", "--json")
+    records = json.loads(done.stdout)
+    assert [r["id"] for r in records] == [s.id for s in statements()]
+    assert all(r["says"] and r["computed"] and "verdict" not in r for r in records)
+    plain = run("reproduce", "--list", "pml:Lemma-1").output.splitlines()
+    assert len(plain) == 7 and plain[0].startswith("pml:Lemma-1-1  ")
+
+
+def test_reproduce_prints_verdicts_as_json():
+    (record,) = json.loads(run("reproduce", "pml:Example-6", "--json").stdout)
+    assert record["verdict"] == "confirmed" and record["facts"] == 3
+    assert record["paper"] == "pml" and record["seconds"] < 10
+
+
+def test_reproduce_writes_a_page(tmp_path, monkeypatch):
+    monkeypatch.setattr("borel.claims.drawings.drawings", lambda: iter(()))
+    page = tmp_path / "reproduction.html"
+    assert run("reproduce", "pmc:Remark-3", "--html", page).exit_code == 0
+    assert "pmc:Remark-3" in page.read_text(encoding="utf-8")
 
 
 def test_errors_of_borel_itself_are_told_apart(study, monkeypatch):

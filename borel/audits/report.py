@@ -46,6 +46,12 @@ if TYPE_CHECKING:
 _TEMPLATE = "report.html.j2"
 
 
+def style() -> str:
+    """Return the style sheet of the report, for other pages of the same look."""
+    source = resources.files("borel.audits").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    return source.partition("<style>")[2].partition("</style>")[0]
+
+
 @dataclass(frozen=True)
 class Plot:
     """A plot of the report: an SVG element (or nothing), its alternative text, its caption."""

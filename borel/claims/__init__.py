@@ -1,6 +1,8 @@
 """The papers' claims as data, each with the code that computes it: ``borel reproduce``.
 
-Nothing here holds a result: every figure is computed when it is asked for.
+Nothing here holds a result: every figure is computed when it is asked for, and every verdict is
+read from figures. `statements` are what the papers state, a file for each paper; `reproduce` gives
+the figures of their examples, by theorem and by the engine.
 """
 
 from __future__ import annotations
@@ -14,13 +16,24 @@ from borel.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from borel.claims.judging import Paper, Statement
     from borel.probability.bound import Bound
 
 CLAIMS = {
     "counterexamples": "Examples 8 and 9: bounded PMC, unbounded PML",
     "envelopes": "Information Leakage Envelopes: its examples, Theorems 4 and 5 on Figure 2",
 }
-"""Names of the claims, each a module of this package, with what they say."""
+"""Names of the tables of figures, each a module of this package, with what they say."""
+
+PAPERS = {
+    "pmc": "pmc_paper",
+    "pml": "pml_paper",
+    "preprint": "preprint",
+    "disclosure": "disclosure_paper",
+    "envelopes": "envelope_paper",
+    "readings": "readings",
+}
+"""Keys of the papers, each with the module of this package that judges its statements."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,46 @@ def reproduce(name: str) -> list[Claim]:
     if name not in CLAIMS:
         raise InvalidInput("reproduce", expected=f"one of {sorted(CLAIMS)}", got=repr(name))
     return import_module(f"borel.claims.{name}").rows()
+
+
+def papers() -> list[Paper]:
+    """Return the papers, each with its statements."""
+    return [import_module(f"borel.claims.{module}").PAPER for module in PAPERS.values()]
+
+
+def statements(*names: str) -> list[Statement]:
+    """Return what the papers state.
+
+    Parameters
+    ----------
+    *names : str
+        Keys of papers ("pmc"), statements ("pmc:Theorem-6") or parts of them
+        ("pmc:Theorem-6-ii"); none for everything.
+
+    Returns
+    -------
+    list of Statement
+        In the order of the papers; ``.judge()`` computes the verdict.
+
+    Raises
+    ------
+    InvalidInput
+        A name of nothing.
+
+    Examples
+    --------
+    >>> [s.id for s in statements("pmc:Theorem-6")]
+    ['pmc:Theorem-6-i', 'pmc:Theorem-6-ii']
+    """
+    every = [one for paper in papers() for one in paper.statements]
+    for name in names:
+        if not any(one.named(name) for one in every):
+            raise InvalidInput(
+                "statements",
+                expected=f"a paper ({', '.join(PAPERS)}) or a statement such as 'pmc:Theorem-6'",
+                got=repr(name),
+            )
+    return [one for one in every if not names or any(one.named(name) for name in names)]
 
 
 def render(rows: Sequence[Claim]) -> Any:

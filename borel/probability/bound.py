@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 STATUSES = ("exact", "certified", "conditional", "statistical", "estimate")
 """The statuses, strongest first. ``undecided`` is an answer, not a rank."""
 
-_PROVED = ("exact", "certified", "conditional")
+PROVED = ("exact", "certified", "conditional")
 UNPROVED = ("estimate", "statistical")
 """Statuses of ends that an undecided figure, which states no error and no confidence, may not have.
 """
@@ -230,7 +230,7 @@ class Bound:
     @property
     def proved(self) -> bool:
         """Whether the enclosure is proved, outright or under its assumptions."""
-        return self.status in _PROVED
+        return self.status in PROVED
 
     @property
     def ratio(self) -> Ratio:

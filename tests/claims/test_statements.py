@@ -1,0 +1,263 @@
+"""What the papers state: none is missing, and every verdict is read from figures."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction as F
+from pathlib import Path
+
+import pytest
+
+import borel as bl
+from borel.claims import PAPERS, papers, report, statements
+from borel.claims.cases import JOINTS, PRIVATE, Case, Cases, product
+from borel.claims.drawings import drawings
+from borel.claims.judging import VERDICTS, Paper, Sharper
+from borel.claims.spans import Span, at_most, below, same
+
+LIST = Path(__file__).parents[1] / "data" / "claims" / "statements.txt"
+ERRATA = range(1, 20)
+"""Rows of the page of errata."""
+
+SLOW = ("Example-8", "Example-9", "Figure-1", "Example-6")
+
+
+def fewer(statement, count=10):
+    """Return the statement, tried on fewer random joints."""
+    if statement.cases is None:
+        return statement
+    return replace(statement, cases=replace(statement.cases, count=count))
+
+
+@pytest.fixture(scope="module")
+def judged():
+    quick = [fewer(s) for s in statements() if f"{s.kind}-{s.number}" not in SLOW]
+    quick = [s for s in quick if s.paper != "preprint" or s.number in "56"]  # the rest is shared
+    return {s.id: (s, s.judge()) for s in quick}
+
+
+def test_no_numbered_statement_of_the_papers_is_missing():
+    listed = [tuple(line.split()) for line in LIST.read_text().splitlines() if line[0] != "#"]
+    have = {(s.paper, s.kind, s.number) for s in statements()}
+    assert len(listed) == len(set(listed)) == 135
+    assert [one for one in listed if one not in have] == []
+
+
+def test_ids_are_unique_and_records_say_what_is_computed():
+    every = statements()
+    assert len({s.id for s in every}) == len(every)
+    for s in every:
+        assert s.says and s.computed and (s.why or s.cases or s.scope), s.id
+
+
+def test_every_erratum_is_a_claim():
+    assert {e for s in statements() for e in s.errata} == set(ERRATA)
+    for s in statements():
+        assert s.errata or not s.reads, s.id
+
+
+def test_what_is_refuted_are_the_errors_and_nothing_else(judged):
+    assert {s.id for s, j in judged.values() if not s.expects(j.verdict)} == set()
+    for s, j in judged.values():
+        assert j.verdict in VERDICTS
+        assert j.evidence or j.verdict == "confirmed", s.id
+    silent = {name for name, (_, j) in judged.items() if not j.facts}
+    assert silent == {s.id for s, j in judged.values() if j.verdict == "not computable"}
+
+
+@pytest.mark.slow
+def test_every_statement_in_full_and_none_is_vacuous():
+    found = [(s, s.judge()) for s in statements()]
+    assert [s.id for s, j in found if not s.expects(j.verdict)] == []
+    few = {s.id: j.facts for s, j in found if s.cases and j.facts < s.cases.count}
+    rare = {"pml:Remark-3", "pml:Proposition-4", "disclosure:Corollary-3.10"}  # their premises are
+    assert set(few) == rare | {"disclosure:Proposition-3.6"} and min(few.values()) >= 15
+    assert sum(j.seconds for _, j in found) < 300
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("pmc:Corollary-2-chain", "not 1 = 3/2"),
+        ("pml:Lemma-1-5", "not 1 = 9"),  # log 9 at crossover 1/10; the truth is 0
+        ("envelopes:Algorithm-1-binary", "not 2 = 10/9"),  # log(1/0.9) against log 2
+        ("disclosure:Remark-B.1", "not 1 < 1"),
+        ("preprint:Theorem-5", "not inf < inf"),
+    ],
+)
+def test_refutations_show_the_figures(judged, name, shown):
+    assert judged[name][1].evidence.startswith(shown)
+
+
+def test_what_is_sharper(judged):
+    sharper = {s.id for s, j in judged.values() if j.verdict == "sharper"}
+    assert sharper == {
+        "disclosure:Proposition-4.6",
+        "disclosure:Section-4.1-half",
+        "envelopes:Corollary-1",
+        "envelopes:Figure-2",
+        "envelopes:Theorem-3",
+        "envelopes:Theorem-5-iii",
+    }
+
+
+def test_the_countable_counterexample_is_confirmed():
+    (example,) = statements("pmc:Example-8")
+    assert example.judge().verdict == "confirmed"
+
+
+def test_names_select_papers_statements_and_parts():
+    assert {s.paper for s in statements("pml")} == {"pml"}
+    assert [s.id for s in statements("pmc:Theorem-6-i")] == ["pmc:Theorem-6-i"]
+    assert len(statements("pmc:Lemma-1")) == 7
+    assert [p.key for p in papers()] == list(PAPERS)
+    with pytest.raises(bl.InvalidInput, match="pmc, pml"):
+        statements("pmc:Theorem-66")
+
+
+# -- judging -------------------------------------------------------------------------------------
+
+
+def judge(*facts, cases=None, **about):
+    paper = Paper("p", "a paper")
+    check = (lambda c: iter(facts)) if cases else (lambda: iter(facts))
+    check.__doc__ = "Facts."
+    paper.says("Theorem 1", "so it is", cases=cases, **about)(check)
+    return paper.statements[0].judge()
+
+
+def test_verdicts_follow_from_facts():
+    assert judge(True, same(1, 1)).verdict == "confirmed"
+    assert judge(True, at_most(2, 1), True).verdict == "refuted"
+    assert judge(True, None).verdict == "not computable"
+    assert judge(True, Sharper(True, "more")).verdict == "sharper"
+    assert judge(True, Sharper(False, "more")).verdict == "confirmed"
+    assert judge(bl.Bound.exact(1, 1) <= 2).verdict == "confirmed"
+    assert judge(bl.Bound.estimate(5, 0.1) <= 2).verdict == "not computable"
+    assert judge(False, None).verdict == "refuted"
+
+
+def test_a_judgement_has_the_weakest_status_of_its_figures():
+    conditional = bl.Bound.conditional(1, 1, assumptions=("a",))
+    assert judge(same(1, 1)).status == "exact"
+    assert judge(same(1, 1), at_most(conditional, 5)).status == "conditional"
+    assert judge(conditional <= 2).status == "conditional"
+    assert at_most(conditional, 5).large.status == "exact"
+
+
+def test_what_is_sharper_always_must_be_so_each_time():
+    always, some = Sharper(True, "a"), Sharper(True, "a", always=False)
+    assert judge(True, always, Sharper(False, "a")).verdict == "confirmed"
+    assert judge(True, some, Sharper(False, "a", always=False)).verdict == "sharper"
+
+
+def test_few_unsettled_comparisons_are_told_and_many_settle_nothing():
+    one = Cases(1)
+    few = judge(*[True] * 10, None, cases=one)
+    assert few.verdict == "confirmed" and "1 of 11 comparisons are not settled" in few.evidence
+    assert judge(True, None, cases=one).verdict == "not computable"
+
+
+def test_a_claim_whose_premises_no_case_meets_is_not_confirmed():
+    assert judge(cases=Cases(2)).verdict == "not computable"
+
+
+def test_a_wrong_claim_is_refuted_with_its_joint():
+    paper = Paper("p", "a paper")
+
+    @paper.says("Theorem 1", "PMC is at most PML", cases=JOINTS)
+    def wrong(c):
+        """Both suprema."""
+        yield at_most(bl.pmc(c.joint).sup(), bl.pml(c.joint).sup())
+
+    found = paper.statements[0].judge()
+    assert found.verdict == "refuted" and "prior (" in found.evidence
+
+
+def test_counts_add_up():
+    found = [(s, s.judge()) for s in statements("disclosure:Theorem-2.8", "pmc:Remark-3")]
+    assert report.counts(found)["all"] == Counter(confirmed=2)
+
+
+# -- enclosures -------------------------------------------------------------------------------
+
+
+def test_spans_compare_as_far_as_their_ends_go():
+    wide = Span(F(1), F(2))
+    assert at_most(1, 1).holds is True and at_most(2, 1).holds is False
+    assert at_most(wide, 2).holds is True and at_most(wide, F(3, 2)).holds is None
+    assert below(1, 1).holds is False and below(1, 2).holds is True
+    assert same(wide, 2).holds is True and same(wide, 3).holds is False
+    assert at_most(bl.Bound.estimate(1, 0.1), 5).holds is None
+    assert same(bl.Bound.undecided(0, 9, reason="r"), 5).holds is None
+    assert same(bl.Bound.undecided(0, 9, reason="r"), 5).holds is None
+
+
+def test_span_arithmetic_encloses():
+    a, b = Span(F(1), F(2)), Span(F(3), F(4))
+    assert (a * b) == Span(F(3), F(8)) and (a + b) == Span(F(4), F(6))
+    assert (b - a) == Span(F(1), F(3)) and (a / b) == Span(F(1, 4), F(2, 3))
+    assert (1 / a) == Span(F(1, 2), F(1))
+    assert (0 * Span(float("inf"), float("inf"))).upper == 0
+    (half,) = [bl.pml(bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix([[1, 0], [0, 1]]))(0)]
+    assert same(half, 2).holds and not same(half, 3).holds  # in nats: by e^figure
+
+
+# -- random joints ------------------------------------------------------------------------------
+
+
+def test_cases_are_the_same_whenever_asked_and_exact():
+    for one, other in zip(JOINTS, JOINTS, strict=True):
+        assert one.p == other.p and one.rows == other.rows
+        assert one.post.matrix.tolist() == other.post.matrix.tolist()
+        assert sum(one.p) == 1 and all(sum(row) == 1 for row in one.rows)
+    assert any(0 in row for c in JOINTS for row in c.rows)
+
+
+def test_private_cases_are_in_the_high_privacy_regime():
+    for c in PRIVATE:
+        top = max(c.density(x, y) for x in c.secrets for y in c.outcomes)
+        assert top < 1 / (1 - c.least)
+
+
+def test_a_chain_has_the_right_laws():
+    third = [F(1, 3)] * 3
+    assert product([[F(1, 2), F(1, 2)]], [third, third]) == [third]
+    c = Case([F(1, 2)] * 2, [third, third])
+    about_z, about_x = c.before
+    assert about_z.marginal.probabilities.tolist() == about_x.marginal.probabilities.tolist()
+
+
+def test_the_page_of_errata_is_a_table_of_what_is_wrong(judged):
+    wrong = [pair for pair in judged.values() if pair[0].reads]
+    lines = report.errata(wrong).splitlines()
+    assert len(lines) == 2 + len(wrong)
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 6 for line in lines), "cells are escaped"
+    (row,) = [line for line in lines if "`pml:Lemma-1-5`" in line]
+    assert row.startswith("| 3 |") and "*refuted*: not 1 = 9 |" in row
+    more = report.sharper(list(judged.values()))
+    assert "the bound is the supremum" in more and len(more.splitlines()) == 2 + 6
+
+
+def test_the_page_holds_every_verdict_and_needs_nothing_else(judged):
+    text = report.page(list(judged.values()), [next(drawings())])
+    for s, j in judged.values():
+        assert f"<code>{s.id}</code>" in text and j.verdict in text
+    assert text.count("<svg") == 1 and "http://" not in text.replace("http://www.w3.org", "")
+    assert "src=" not in text and "<script" not in text and "var(--blue)" in text
+
+
+@pytest.mark.slow
+def test_every_figure_with_numbers_is_drawn_again():
+    made = list(drawings())
+    assert [d.name for d in made] == [
+        *(f"pmc, Figure 1({c})" for c in "abcdef"),
+        *(f"pmc, Figure 2({c})" for c in "ab"),
+        "disclosure, Figure 1",
+        "envelopes, Figure 1",
+        *(f"envelopes, Figure 2({c})" for c in "abcd"),
+    ]
+    first, law = made[0].axes.lines, made[9].axes.lines[0]
+    pmc, _, ldp = (line.get_ydata() for line in first)
+    assert (pmc >= ldp).all(), "tuned to PMC the response is the more useful one"
+    assert [law.get_ydata()[k] for k in (0, 50, 150)] == pytest.approx([0, 0.9, 1])
