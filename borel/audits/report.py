@@ -24,7 +24,15 @@ from borel.audits.plots.svg import inline
 from borel.audits.sampling import SAMPLING, diagnostics_of
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
-from borel.audits.table import STATUS_WORDS, about_certificates, in_bits, printed, rows, short
+from borel.audits.table import (
+    STATUS_WORDS,
+    about_certificates,
+    in_bits,
+    percent,
+    printed,
+    rows,
+    short,
+)
 from borel.engine.figures import LEAKAGES, in_reports
 from borel.errors import InvalidInput
 from borel.figures.leakage_plots import (
@@ -148,7 +156,7 @@ def render(audit: AuditFigures) -> str:
     measures = [row for row in found if not row.name.startswith("guarantees/")]
     guarantees = [row for row in found if row not in measures]
     statuses = {row.status for row in found} | {b.status for b in audit.values()}
-    environment.filters |= {"printed": printed, "in_bits": in_bits}
+    environment.filters |= {"printed": printed, "in_bits": in_bits, "percent": percent}
     return environment.from_string(source).render(
         about=audit.tree.attrs,
         complete=audit.complete,

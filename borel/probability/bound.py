@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from borel import settings
 from borel.constants import inside, real
 from borel.errors import InvalidInput, Undecided
-from borel.probability.bound_text import enclosure
+from borel.probability.bound_text import confidence_text, enclosure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -474,14 +474,14 @@ class Bound:
 
     def _shown(self, spec: str) -> str:
         found = self._in_the_unit_shown()
-        stated = f", confidence {self.confidence:g}" if self.confidence is not None else ""
+        stated = "" if self.confidence is None else f", confidence {confidence_text(self.confidence)}"
         units = "" if found.units == "number" or found.lower == math.inf else f" {found.units}"
         return f"{found._text(spec)}{units} ({self.status}{stated})"
 
     def __repr__(self) -> str:
         """Show the enclosure with its status, and the reason or the confidence."""
         found = self._in_the_unit_shown()
-        extra = f", confidence={self.confidence:g}" if self.confidence is not None else ""
+        extra = "" if self.confidence is None else f", confidence={confidence_text(self.confidence)}"
         why = f", reason: {self.reason}" if self.reason else ""
         units = "" if found.units == "nats" else f" {found.units}"
         return f"Bound({found._text('')}{units}, {self.status}{extra}{why})"
@@ -639,7 +639,7 @@ class Verdict:
                 None,
                 bound,
                 bound.witness,
-                f"the figure holds with confidence {bound.confidence:g} only: "
+                f"the figure holds with confidence {confidence_text(bound.confidence or 0.0)} only: "
                 "ask .at(confidence=...)",
                 read,
             )
@@ -653,7 +653,8 @@ class Verdict:
         confidence = inside("Verdict.at", "confidence", confidence)
         assert self.bound.confidence is not None
         if confidence > self.bound.confidence:
-            why = f"the Bound holds with confidence {self.bound.confidence:g}, not {confidence:g}"
+            own = confidence_text(self.bound.confidence)
+            why = f"the Bound holds with confidence {own}, not {confidence!r}"
             return Verdict(None, self.bound, self.witness, why)
         why = "" if self._statistically is not None else "the threshold lies inside the enclosure"
         return Verdict(self._statistically, self.bound, self.witness, why, self._statistically)
