@@ -216,6 +216,16 @@ def test_short_rounds_the_way_it_says(value):
     assert down >= exact * Fraction(998, 1000)
 
 
+def test_a_probability_of_which_nothing_is_known_is_said_so():
+    def said(low, high):
+        bound = Bound.statistical(low, high, confidence=0.9, units="probability")
+        return sentence("guarantees/a", bound, {"probability_of": "PML(1)"})
+
+    nothing = "Nothing is proved of the posterior probability that PML(1) holds."
+    assert said(0, 1) == nothing
+    assert "is 0.25 or less (confidence 90 %" in said(0, 0.25)
+
+
 def test_short_rounds_by_less_than_any_float_shows():
     tiny = Fraction(1, 10**80)
     assert short(F(3, 2) + tiny, "up") == "1.501" and short(F(3, 2) - tiny, "down") == "1.499"

@@ -308,8 +308,12 @@ def _probability(bound: Bound, guarantee: str) -> str:
             f"An estimate, which proves nothing: {guarantee} holds with posterior probability "
             f"of about {short(bound.value, 'nearest')}."
         )
-    low = short(bound.lower, "down")
-    return qualified(bound, f"the posterior probability that {guarantee} holds is {low} or more")
+    said = f"the posterior probability that {guarantee} holds"
+    if bound.lower > 0:
+        return qualified(bound, f"{said} is {short(bound.lower, 'down')} or more")
+    if bound.upper < 1:
+        return qualified(bound, f"{said} is {short(bound.upper, 'up')} or less")
+    return f"Nothing is proved of {said}."
 
 
 def _numbers(value: float, rounding: str, ratio: Any = None) -> dict[str, str]:
