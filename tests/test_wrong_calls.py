@@ -281,3 +281,16 @@ def test_what_is_no_prior_is_answered_with_how_to_make_one(prior):
 def test_a_confidence_in_per_cent_is_answered_with_its_share():
     with pytest.raises(bl.InvalidInput, match=r"95 % is confidence=0\.95"):
         bl.priors.from_counts([3, 4], confidence=95)
+
+
+def test_a_set_of_priors_with_continuous_outcomes_takes_sixteen_secrets():
+    """As the page of limits says."""
+    for size, fits in ((16, True), (17, False)):
+        secrets = bl.Finite(list(range(size)))
+        noise = bl.mechanisms.laplace(b=1.0, secret=secrets)
+        joint = bl.priors.tv_ball(bl.uniform(secrets), 0.1) * noise
+        if fits:
+            assert bl.pml(joint)(0.5).upper > 0
+        else:
+            with pytest.raises(bl.NotYet, match="more than 16 secrets"):
+                bl.pml(joint)(0.5)

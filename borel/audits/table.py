@@ -144,7 +144,8 @@ def printed(bound: Bound, unit: Decimal = Decimal(1)) -> str:
 def _estimated(value: Decimal, error: Decimal) -> str:
     place = max(error.adjusted(), value.adjusted() - 9 if value else error.adjusted())
     shown = short(value, "nearest", place)
-    error = error + abs(Decimal(shown) - value)
+    # an error that proves nothing needs no care for the last bit: 0.01 is not shown as 0.02
+    error = (error + abs(Decimal(shown) - value)) * (1 - Decimal("1e-12"))
     return f"~{shown} +- {float(short(error, 'up', error.adjusted())):.1g}"
 
 
