@@ -102,7 +102,8 @@ def inside(what: str, name: str, value: Any) -> float:
     expected = f"0 < {name} < 1"
     level = float(real(what, value, expected))
     if not 0 < level < 1:
-        raise InvalidInput(what, expected=expected, got=repr(value))
+        mend = f"{value} % is {name}={level / 100:g}." if 1 < level < 100 else ""
+        raise InvalidInput(what, expected=expected, got=repr(value), mend=mend)
     return level
 
 

@@ -592,6 +592,7 @@ def test_what_a_sum_rests_on():
     total = first + second
     assert total.status == "statistical" and total.confidence <= 0.85
     assert total.confidence == pytest.approx(0.85)
+    assert (1 - first).confidence == 0.95  # a number adds no risk
     guess = Bound.estimate(1.0, 0.25)
     assert (EXACT + guess).status == "estimate"
     unknown = Bound.undecided(0.5, 2.0, reason="too wide")

@@ -305,6 +305,7 @@ def test_entries_that_are_moved_and_scaled():
     assert found.width < 1e-6
 
 
+@pytest.mark.slow
 def test_an_opaque_density_makes_estimates():
     opaque = bl.Measure(lambda x: np.vectorize(lambda v: 2 * float(v))(x), on=bl.Interval(0, 1))
     one = entry(opaque, 3, b=0.3)

@@ -5,9 +5,10 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import borel as bl
-from borel.audits.report import plots, render
+from borel.audits.report import _envelope, plots, render
 from borel.audits.table import rows
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
@@ -178,10 +179,20 @@ def test_the_envelope_has_a_section():
     page = Parsed(render(found))
     text = " ".join(" ".join(page.text).split())
     assert "After any post-processing" in text
-    assert "0.01 0.4054 0.4055 certified 0.05 0.4054 0.4055 certified" in text
+    assert "0.01 [0.4054, 0.4055] [0.5849, 0.585] certified 0.05 [0.4054, 0.4055]" in text
     (image,) = [attrs for tag, attrs in page.elements if tag == "svg"]
     assert image["aria-label"] == "Plot: Envelope of PML (certified); delta against epsilon (nats)."
     assert "After any post-processing" not in " ".join(Parsed(render(audit())).text)
+
+
+def test_an_envelope_that_is_an_estimate_is_printed_as_one_in_nats_and_bits():
+    found = audit(prior=bl.pmf([0.5, 0.5]), report=["envelope"])
+    curve = found.dataset("envelope/curve").load()
+    for name, value in {"lower": 0.49, "upper": 0.51, "status": "estimate"}.items():
+        curve[name] = curve[name].copy(data=np.full(curve[name].shape, value))
+    found.tree["envelope/curve"] = xr.DataTree(curve)
+    rows = _envelope(found).rows
+    assert {row[1:] for row in rows} == {("~0.5 +- 0.01", "~0.72 +- 0.02", "estimate")}
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
+from borel.audits.headline import verdict
 from borel.audits.table import Row, html_table, sentence, short
 from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.probability.bound import Bound, Ratio
@@ -210,11 +211,40 @@ def test_guarantees():
 def test_short_rounds_the_way_it_says(value):
     exact = Fraction(value)
     up, down = Fraction(short(value, "up")), Fraction(short(value, "down"))
-    slack = Fraction(1, 10**11)
-    assert up >= exact * (1 - slack)
-    assert down <= exact * (1 + slack)
+    assert down <= exact <= up
     assert up <= exact * Fraction(1002, 1000)
     assert down >= exact * Fraction(998, 1000)
+
+
+def test_a_probability_of_which_nothing_is_known_is_said_so():
+    def said(low, high):
+        bound = Bound.statistical(low, high, confidence=0.9, units="probability")
+        return sentence("guarantees/a", bound, {"probability_of": "PML(1)"})
+
+    nothing = "Nothing is proved of the posterior probability that PML(1) holds."
+    assert said(0, 1) == nothing
+    assert "is 0.25 or less (confidence 90 %" in said(0, 0.25)
+
+
+def test_short_rounds_by_less_than_any_float_shows():
+    tiny = Fraction(1, 10**80)
+    assert short(F(3, 2) + tiny, "up") == "1.501" and short(F(3, 2) - tiny, "down") == "1.499"
+    assert short(math.nextafter(3.0, 4), "up") == "3.001"
+
+
+def test_a_confidence_is_never_rounded_up():
+    bound = Bound.statistical(0.5, 0.75, confidence=0.99999999)
+    assert str(bound) == "[0.5, 0.75] nats (statistical, confidence 0.999999)"
+    assert "confidence=0.999999)" in repr(bound)
+    assert "confidence 99.9999 %" in sentence("pml", bound)
+    assert "confidence 0.999999 only" in (bound <= 1).reason
+    row = Row("guarantees/x", "P(PML(1) holds)", bound, "-")
+    assert "(confidence 99.9999 %)" in verdict(row, {"probability_of": "PML(1)"}).text
+
+
+def test_a_wrong_format_of_an_estimate_is_explained():
+    with pytest.raises(bl.InvalidInput, match="a format like"):
+        format(Bound.estimate(0.5, 1e-3), "abc")
 
 
 def test_rows_name_their_units():

@@ -256,3 +256,41 @@ def test_the_output_has_a_short_name():
     assert "-o," in found.output.split()
     found = CliRunner().invoke(cli.app, ["audit", "nothing.py", "-o", "folder"])
     assert found.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("PML", "bl.guarantees.PML or bl.pml"), ("normall", "bl.normal"), ("Unifrom", "bl.uniform")],
+)
+def test_a_mistyped_name_is_answered_with_the_ones_like_it(name, hint):
+    with pytest.raises(AttributeError, match=f"did you mean {hint}"):
+        getattr(bl, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'zzzz'$"):
+        getattr(bl, "zz" * 2)
+
+
+@pytest.mark.parametrize(
+    "prior", [["a", "b"], [0.5, 0.5], (0.5, 0.5), "ab", {"a": 1}, 3, np.ones(2) / 2, F(1, 2)]
+)
+def test_what_is_no_prior_is_answered_with_how_to_make_one(prior):
+    mech = bl.mechanisms.randomized_response(k=2, epsilon=1.0)
+    with pytest.raises(WrongCall, match=r"bl\.pmf\(\[0\.2, 0\.8\], on=mech\.secret\)"):
+        prior * mech
+
+
+def test_a_confidence_in_per_cent_is_answered_with_its_share():
+    with pytest.raises(bl.InvalidInput, match=r"95 % is confidence=0\.95"):
+        bl.priors.from_counts([3, 4], confidence=95)
+
+
+def test_a_set_of_priors_with_continuous_outcomes_takes_sixteen_secrets():
+    """As the page of limits says."""
+    for size, fits in ((16, True), (17, False)):
+        secrets = bl.Finite(list(range(size)))
+        noise = bl.mechanisms.laplace(b=1.0, secret=secrets)
+        joint = bl.priors.tv_ball(bl.uniform(secrets), 0.1) * noise
+        if fits:
+            assert bl.pml(joint)(0.5).upper > 0
+        else:
+            with pytest.raises(bl.NotYet, match="more than 16 secrets"):
+                bl.pml(joint)(0.5)

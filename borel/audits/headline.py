@@ -15,7 +15,7 @@ import numpy as np
 
 from borel.audits.sampling import SAMPLING
 from borel.audits.serialisation import from_plain
-from borel.audits.table import label_in_words, qualified, sentence, short
+from borel.audits.table import label_in_words, percent, qualified, sentence, short
 from borel.engine.figures import LEAKAGES, MeasureWords, in_reports
 from borel.probability.alphabets import in_words
 
@@ -102,7 +102,7 @@ def verdict(row: Row, context: dict[str, Any]) -> VerdictText:
 def _random(bound: Bound, holds: str, at: float | None) -> str:
     """Say with what posterior probability a guarantee holds, or fails."""
     low, high = short(bound.lower, "down"), short(bound.upper, "up")
-    known = "" if bound.confidence is None else f" (confidence {100 * bound.confidence:g} %)"
+    known = "" if bound.confidence is None else f" (confidence {percent(bound.confidence)})"
     if holds == "yes":
         return f"with posterior probability at least {low}{known}."
     if holds == "no":

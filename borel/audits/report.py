@@ -24,7 +24,15 @@ from borel.audits.plots.svg import inline
 from borel.audits.sampling import SAMPLING, diagnostics_of
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
-from borel.audits.table import STATUS_WORDS, about_certificates, in_bits, printed, rows, short
+from borel.audits.table import (
+    STATUS_WORDS,
+    about_certificates,
+    in_bits,
+    percent,
+    printed,
+    rows,
+    short,
+)
 from borel.engine.figures import LEAKAGES, in_reports
 from borel.errors import InvalidInput
 from borel.figures.leakage_plots import (
@@ -35,13 +43,13 @@ from borel.figures.leakage_plots import (
     draw_law,
 )
 from borel.priors.diagnostics import ESS_LIMIT, RHAT_LIMIT
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.audits.audit_figures import AuditFigures
     from borel.audits.table import Row
-    from borel.probability.bound import Bound
 
 _TEMPLATE = "report.html.j2"
 
@@ -63,9 +71,9 @@ class Plot:
 
 @dataclass(frozen=True)
 class Envelope:
-    """The section of the envelope: rows (delta, lower, upper, status), its plot, what is left out.
+    """The section of the envelope: rows (delta, nats, bits, status), its plot, what is left out.
 
-    Numbers are text, rounded outwards.
+    Numbers are text, rounded outwards; an estimate is ``~value +- error``.
     """
 
     rows: list[tuple[str, str, str, str]]
@@ -176,7 +184,7 @@ def render(audit: AuditFigures) -> str:
     attributes = [row for row in found if row.name.startswith("disclosure/")]
     measures = [row for row in found if row not in guarantees and row not in attributes]
     statuses = {row.status for row in found} | {b.status for b in audit.values()}
-    environment.filters |= {"printed": printed, "in_bits": in_bits}
+    environment.filters |= {"printed": printed, "in_bits": in_bits, "percent": percent}
     return environment.from_string(source).render(
         about=audit.tree.attrs,
         complete=audit.complete,
@@ -337,9 +345,12 @@ def _envelope(audit: AuditFigures) -> Envelope | None:
     found = []
     for level in map(float, ENVELOPE_LEVELS):
         at = one.sel(delta=level)
-        low, high = short(float(at["lower"]), "down"), float(at["upper"])
-        shown = short(high, "up") if math.isfinite(high) else "inf"
-        found.append((f"{level:g}", low, shown, str(at["status"].item())))
+        ends, status = (float(at["lower"]), float(at["upper"])), str(at["status"].item())
+        notes: dict[str, Any] = {"assumptions": ("those of the envelope",)}
+        if status == "statistical":
+            notes["confidence"] = audit.tree.attrs.get("prior_confidence", 0.0)
+        bound = Bound.of(status, *ends, reason="that of the envelope", **notes)
+        found.append((f"{level:g}", printed(bound), in_bits(bound), status))
     caption = f"{_ENVELOPE} {_band(curve.attrs['status'])}"
     plot = _plot(partial(draw_envelope, curve), "envelope", caption, height=4.4)
     return Envelope(found, plot, str(curve.attrs.get("left_out", "")))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from borel.audits.serialisation import from_plain
 from borel.engine.figures import in_reports
 from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound
+from borel.probability.bound_text import rounded
 
 if TYPE_CHECKING:
     from borel.audits.audit_figures import AuditFigures
@@ -130,10 +131,10 @@ def printed(bound: Bound, unit: Decimal = Decimal(1)) -> str:
     """
     if math.isinf(bound.lower):
         return f"~{bound.value}" if bound.status == "estimate" else str(bound.lower)
-    low = _WIDE.divide(Decimal(bound.lower), unit)
+    low = _in_units(bound.lower, unit, "down")
     if math.isinf(bound.upper):
         return f"[{short(low, 'down')}, inf]"
-    high = _WIDE.divide(Decimal(bound.upper), unit)
+    high = _in_units(bound.upper, unit, "up")
     width = _WIDE.subtract(high, low)
     if bound.status == "estimate":
         return _estimated(low + width / 2, width / 2)
@@ -147,7 +148,8 @@ def printed(bound: Bound, unit: Decimal = Decimal(1)) -> str:
 def _estimated(value: Decimal, error: Decimal) -> str:
     place = max(error.adjusted(), value.adjusted() - 9 if value else error.adjusted())
     shown = short(value, "nearest", place)
-    error = error + abs(Decimal(shown) - value)
+    # an error that proves nothing needs no care for the last bit: 0.01 is not shown as 0.02
+    error = (error + abs(Decimal(shown) - value)) * (1 - Decimal("1e-12"))
     return f"~{shown} +- {float(short(error, 'up', error.adjusted())):.1g}"
 
 
@@ -249,20 +251,20 @@ def sentence(
 
 
 def _measure(words: MeasureWords, bound: Bound, level: float | None, source: str) -> str:
-    posterior = "" if level is None else f"with posterior probability {_percent(level)} or more, "
+    posterior = "" if level is None else f"with posterior probability {percent(level)} or more, "
     if bound.status == "estimate":
         if math.isinf(bound.value) and words.infinite:
             body = words.infinite
         else:
             body = words.about.format(**_numbers(bound.value, "nearest"))
         if level is not None:
-            posterior = f"with posterior probability {_percent(level)}, "
+            posterior = f"with posterior probability {percent(level)}, "
             body = body.replace(" is about ", " stays below about ")
         return f"An estimate, which proves nothing: {posterior}{body}."
     if bound.lower == math.inf and words.infinite:
         body = words.infinite
         if level is not None:
-            posterior = f"with posterior probability more than {_percent(1 - level)}, "
+            posterior = f"with posterior probability more than {percent(1 - level)}, "
     elif bound.upper == math.inf:
         low = short(bound.lower, "down")
         body, posterior = f"the figure is {low} nats or more, and no bound from above is known", ""
@@ -283,7 +285,7 @@ def qualified(bound: Bound, body: str, source: str = "draws") -> str:
     if bound.status == "conditional":
         body = f"if the assumptions listed hold, {body}"
     if bound.status == "statistical":
-        body += f" (confidence {_percent(bound.confidence or 0.0)} over the {source})"
+        body += f" (confidence {percent(bound.confidence or 0.0)} over the {source})"
     return body[0].upper() + body[1:] + "."
 
 
@@ -334,21 +336,28 @@ def _probability(bound: Bound, guarantee: str) -> str:
             f"An estimate, which proves nothing: {guarantee} holds with posterior probability "
             f"of about {short(bound.value, 'nearest')}."
         )
-    low = short(bound.lower, "down")
-    return qualified(bound, f"the posterior probability that {guarantee} holds is {low} or more")
+    said = f"the posterior probability that {guarantee} holds"
+    if bound.lower > 0:
+        return qualified(bound, f"{said} is {short(bound.lower, 'down')} or more")
+    if bound.upper < 1:
+        return qualified(bound, f"{said} is {short(bound.upper, 'up')} or less")
+    return f"Nothing is proved of {said}."
 
 
 def _numbers(value: float, rounding: str, ratio: Any = None) -> dict[str, str]:
     """Return a level in nats as a factor, in nats and in bits."""
     if ratio is None:
-        ratio = math.inf if value > 709 else math.exp(value)
-    bits = short(value / math.log(2), rounding)
+        ratio = Bound.exact(value, value).ratio.upper if rounding == "up" else _exp(value)
+    bits = short(_in_units(value, _BIT, rounding), rounding)
     # a factor beyond a float is given by its level
     factor = f"e^{short(value, rounding)}" if math.isinf(ratio) else short(ratio, rounding)
     return {"f": factor, "v": short(value, rounding), "b": bits}
 
 
-_ROUNDING = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "nearest": ROUND_HALF_EVEN}
+def _exp(value: float) -> float:
+    return math.inf if value > 709 else math.exp(value)
+
+
 _WIDE = Context(prec=60)
 _BIT = Decimal(2).ln(_WIDE)
 _DIGITS = 4
@@ -356,8 +365,6 @@ _DIGITS = 4
 
 def short(value: float | Fraction | Decimal, rounding: str, place: int | None = None) -> str:
     """Return a number rounded ``up``, ``down`` or to ``nearest``, to 4 significant digits.
-
-    Rounding up or down starts 1e-12 of the value further in, so that 1.5000000000000002 is 1.5.
 
     Parameters
     ----------
@@ -370,23 +377,14 @@ def short(value: float | Fraction | Decimal, rounding: str, place: int | None = 
 
     Examples
     --------
-    >>> short(1.50001, "up"), short(1.5000000000000002, "up"), short(1.50099, "down")
+    >>> short(1.50001, "up"), short(1.5, "up"), short(1.50099, "down")
     ('1.501', '1.5', '1.5')
     >>> short(1.50001, "up", -4)
     '1.5001'
     """
-    if isinstance(value, Fraction):
-        exact = _WIDE.divide(Decimal(value.numerator), Decimal(value.denominator))
-    else:
-        exact = Decimal(value)
-    if exact.is_infinite():
-        return str(float(exact))
-    inward = {"up": -1, "down": 1, "nearest": 0}[rounding] * (1 if exact > 0 else -1)
-    exact = _WIDE.multiply(exact, 1 + inward * Decimal("1e-12"))
-    if place is None:
-        place = exact.adjusted() - _DIGITS + 1
-    unit = Decimal(1).scaleb(place)
-    shown = _WIDE.divide(exact, unit).to_integral_value(_ROUNDING[rounding]) * unit
+    if math.isinf(value):
+        return str(float(value))
+    shown = rounded(value, rounding, digits=_DIGITS, place=place)
     plain = shown == 0 or Decimal("1e-4") <= abs(shown) < 10**6
     return f"{shown.normalize():f}" if plain else f"{shown.normalize():e}"
 
@@ -400,8 +398,21 @@ def label_in_words(value: Any) -> str:
     return in_words(value)
 
 
-def _percent(share: float) -> str:
-    shown = Context(prec=6, rounding=ROUND_FLOOR).multiply(Decimal(repr(float(share))), 100)
+def _in_units(value: float, unit: Decimal, rounding: str) -> Decimal:
+    """Return a number in units, exactly for 1; else outwards, well within the digits printed."""
+    if unit == 1 or value == 0:
+        return Decimal(value)
+    found = _WIDE.divide(Decimal(value), unit)
+    if rounding == "nearest":
+        return found
+    # the quotient and the unit, a logarithm, are each off by half of its last digit at most
+    slack = abs(found).scaleb(-57, _WIDE)
+    return _WIDE.add(found, slack if rounding == "up" else -slack)
+
+
+def percent(share: float) -> str:
+    """Return a probability or a confidence in per cent, to six digits and never rounded up."""
+    shown = rounded(Decimal(repr(float(share))) * 100, "down", digits=6)
     return f"{shown.normalize():f} %"
 
 

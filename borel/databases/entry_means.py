@@ -238,7 +238,8 @@ def spanned(least: Bound, most: Bound) -> Bound:
     status = weakest([least.status, most.status])
     if status == "exact" and least.upper != most.upper:
         status = "certified"
-    return Bound(least.lower, most.upper, status, assumptions=about)
+    reason = least.reason or most.reason
+    return Bound.of(status, least.lower, most.upper, assumptions=about, reason=reason)
 
 
 def _ends(prior: Measure) -> tuple[Fraction, Fraction]:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from borel.constants import inside
 from borel.errors import InvalidInput
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import fraction_down
@@ -48,9 +49,8 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
     as_drawn = on is None
     if on is None:
         on = own_labels(labels, len(values))
+    inside(what, "confidence", confidence)
     level = number(what, "confidence", confidence, 0, 1)
-    if not 0 < level < 1:
-        raise InvalidInput(what, expected="0 < confidence < 1", got=str(confidence))
     if not isinstance(method, str) or method not in _WORDS:
         raise InvalidInput(what, expected=f"a method of {sorted(_WORDS)}", got=repr(method))
     total, n, alpha = int(sum(values)), len(values), 1 - level

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from borel import settings
 from borel.constants import inside, real
 from borel.errors import InvalidInput, Undecided
-from borel.probability.bound_text import enclosure
+from borel.probability.bound_text import confidence_text, enclosure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -421,8 +421,7 @@ class Bound:
             "assumptions": tuple(dict.fromkeys(a for b in both for a in b.assumptions)),
         }
         if status == "statistical":
-            doubt = sum(1 - b.confidence for b in both if b.confidence is not None)
-            about["confidence"] = max(0.0, math.nextafter(1 - doubt, 0.0))
+            about["confidence"] = _jointly(both)
         return Bound.of(status, low, high, reason=reason or _NO_DIFFERENCE, **about)
 
     __radd__ = __add__
@@ -474,14 +473,18 @@ class Bound:
 
     def _shown(self, spec: str) -> str:
         found = self._in_the_unit_shown()
-        stated = f", confidence {self.confidence:g}" if self.confidence is not None else ""
+        stated = (
+            "" if self.confidence is None else f", confidence {confidence_text(self.confidence)}"
+        )
         units = "" if found.units == "number" or found.lower == math.inf else f" {found.units}"
         return f"{found._text(spec)}{units} ({self.status}{stated})"
 
     def __repr__(self) -> str:
         """Show the enclosure with its status, and the reason or the confidence."""
         found = self._in_the_unit_shown()
-        extra = f", confidence={self.confidence:g}" if self.confidence is not None else ""
+        extra = (
+            "" if self.confidence is None else f", confidence={confidence_text(self.confidence)}"
+        )
         why = f", reason: {self.reason}" if self.reason else ""
         units = "" if found.units == "nats" else f" {found.units}"
         return f"Bound({found._text('')}{units}, {self.status}{extra}{why})"
@@ -512,6 +515,12 @@ def _sum(first: float | Fraction, second: float | Fraction) -> float | Fraction 
     if infinite:
         return infinite.pop() if len(infinite) == 1 else None
     return Fraction(first) + Fraction(second)
+
+
+def _jointly(bounds: Iterable[Bound]) -> float:
+    """Return the confidence with which all hold: the risks of those that have one add up."""
+    risks = (1 - Fraction(b.confidence) for b in bounds if b.confidence is not None)
+    return _outward(max(Fraction(0), 1 - sum(risks, Fraction(0))), -1)
 
 
 def _scaled(value: float, factor: float, direction: int) -> float:
@@ -586,8 +595,7 @@ def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Boun
         low = max((b.lower for b in true), default=0.0)
         return Bound.undecided(low, reason=reason, **about)
     if status == "statistical":
-        doubt = sum(1 - b.confidence for b in each if b.confidence is not None)
-        about["confidence"] = max(0.0, 1 - doubt)
+        about["confidence"] = _jointly(each)
     elif (low, high) == (best.lower, best.upper):
         about["exact_ratio"] = best.exact_ratio
     return Bound.of(status, low, high, reason=reason, **about)
@@ -635,14 +643,9 @@ class Verdict:
         if bound.status == "estimate":
             return cls(None, bound, bound.witness, "an estimate proves nothing")
         if bound.status == "statistical":
-            return cls(
-                None,
-                bound,
-                bound.witness,
-                f"the figure holds with confidence {bound.confidence:g} only: "
-                "ask .at(confidence=...)",
-                read,
-            )
+            own = confidence_text(bound.confidence or 0.0)
+            why = f"the figure holds with confidence {own} only: ask .at(confidence=...)"
+            return cls(None, bound, bound.witness, why, read)
         why = "" if read is not None else bound.reason or "the threshold lies inside the enclosure"
         return cls(read, bound, bound.witness, why)
 
@@ -653,7 +656,8 @@ class Verdict:
         confidence = inside("Verdict.at", "confidence", confidence)
         assert self.bound.confidence is not None
         if confidence > self.bound.confidence:
-            why = f"the Bound holds with confidence {self.bound.confidence:g}, not {confidence:g}"
+            own = confidence_text(self.bound.confidence)
+            why = f"the Bound holds with confidence {own}, not {confidence!r}"
             return Verdict(None, self.bound, self.witness, why)
         why = "" if self._statistically is not None else "the threshold lies inside the enclosure"
         return Verdict(self._statistically, self.bound, self.witness, why, self._statistically)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import Context, Decimal
+from fractions import Fraction
 
 from borel.errors import InvalidInput
 
-_SPEC = re.compile(r"(?:\.(\d+))?([efg]?)")
+_SPEC = re.compile(r"(?:\.(\d{1,3}))?([efg]?)")
 _DIGITS = 10
+_WHOLE = {"up": math.ceil, "down": math.floor, "nearest": round}
 
 
 def enclosure(lower: float, upper: float, spec: str = "", *, estimate: bool = False) -> str:
@@ -23,6 +25,7 @@ def enclosure(lower: float, upper: float, spec: str = "", *, estimate: bool = Fa
     >>> enclosure(0.1278838739, 0.1278838745), enclosure(0.25, 0.25), enclosure(0.25, 0.25, ".1f")
     ('[0.1278838739, 0.1278838745]', '0.25', '[0.2, 0.3]')
     """
+    _format(spec)
     if estimate:
         if math.isinf(lower):
             return f"~{lower}"
@@ -30,43 +33,89 @@ def enclosure(lower: float, upper: float, spec: str = "", *, estimate: bool = Fa
         return f"~{middle:{spec}} +- {(upper - lower) / 2:.1g}"
     if not spec and (number := f"{lower:.{_DIGITS}g}") == f"{upper:.{_DIGITS}g}":
         return number
-    ends = rounded(lower, spec, ROUND_FLOOR), rounded(upper, spec, ROUND_CEILING)
+    ends = formatted(lower, spec, "down"), formatted(upper, spec, "up")
     return ends[0] if ends[0] == ends[1] else f"[{ends[0]}, {ends[1]}]"
 
 
-def rounded(value: float, spec: str, rounding: str) -> str:
+def formatted(value: float, spec: str, rounding: str) -> str:
     """Return a number in a format ``".3f"``, ``".3e"`` or ``".3g"``, rounded up or down.
 
     Examples
     --------
-    >>> rounded(0.12341, ".3f", ROUND_CEILING), rounded(0.12349, ".3g", ROUND_FLOOR)
+    >>> formatted(0.12341, ".3f", "up"), formatted(0.12349, ".3g", "down")
     ('0.124', '0.123')
     """
+    match = _format(spec)
+    if math.isinf(value):
+        return str(value)
+    kind = match[2] or "g"
+    digits = int(match[1]) if match[1] else 6 if spec else _DIGITS
+    if kind == "f":
+        return f"{rounded(value, rounding, place=-digits):.{digits}f}"
+    digits = digits + 1 if kind == "e" else max(digits, 1)
+    shown = rounded(value, rounding, digits=digits)
+    if kind == "e":
+        return _short_exponent(f"{shown:.{digits - 1}e}")
+    plain = shown == 0 or -5 < shown.adjusted() < digits
+    return f"{shown.normalize():f}" if plain else _short_exponent(f"{shown.normalize():e}")
+
+
+def _format(spec: str) -> re.Match[str]:
     match = _SPEC.fullmatch(spec)
     if match is None:
         raise InvalidInput(
             "format(bound, ...)", expected='a format like ".3f", ".3e" or ".3g"', got=repr(spec)
         )
-    if math.isinf(value):
-        return str(value)
-    kind = match[2] or "g"
-    digits = int(match[1]) if match[1] else 6 if spec else _DIGITS
-    exact = Decimal(value)
-    if kind == "f":
-        wide = Context(prec=2000, rounding=rounding)
-        shown = exact.quantize(Decimal(1).scaleb(-digits), context=wide)
-    else:
-        digits = digits + 1 if kind == "e" else max(digits, 1)
-        near = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
-        shown = near.plus(exact)
-    if shown == 0:
-        shown = abs(shown)
-    if kind == "f":
-        return f"{shown:f}"
-    if kind == "e":
-        return _short_exponent(f"{shown:.{digits - 1}e}")
-    plain = shown == 0 or -5 < shown.adjusted() < digits
-    return f"{shown.normalize():f}" if plain else _short_exponent(f"{shown.normalize():e}")
+    return match
+
+
+def rounded(
+    value: float | Fraction | Decimal,
+    rounding: str,
+    *,
+    digits: int = 1,
+    place: int | None = None,
+) -> Decimal:
+    """Return a finite number rounded ``up``, ``down`` or to ``nearest``, in exact arithmetic.
+
+    Parameters
+    ----------
+    value : float, Fraction or Decimal
+        The number.
+    rounding : {"up", "down", "nearest"}
+        Where to.
+    digits : int
+        How many significant digits to keep.
+    place : int, optional
+        The power of ten of the last digit, in place of a number of digits.
+
+    Examples
+    --------
+    >>> rounded(0.25, "up", place=-1), rounded(1.5000000000000002, "up", digits=4)
+    (Decimal('0.3'), Decimal('1.501'))
+    """
+    exact = Fraction(value)
+    if place is None:
+        place = leading(exact) - digits + 1
+    scaled = exact / Fraction(10) ** place
+    return Decimal(f"{_WHOLE[rounding](scaled)}e{place}")
+
+
+def confidence_text(confidence: float) -> str:
+    """Return a confidence as text, to six digits and never rounded up.
+
+    Examples
+    --------
+    >>> confidence_text(0.95), confidence_text(0.99999999)
+    ('0.95', '0.999999')
+    """
+    # the shortest decimal of a float is what was stated: 0.95, not 0.9499999999999999556
+    return f"{rounded(Decimal(repr(float(confidence))), 'down', digits=6).normalize():f}"
+
+
+def leading(value: Fraction) -> int:
+    """Return the power of ten of the first digit of a number; 0 for 0."""
+    return Context(prec=60).divide(Decimal(value.numerator), Decimal(value.denominator)).adjusted()
 
 
 def _short_exponent(text: str) -> str:

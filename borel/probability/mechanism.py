@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.errors import InvalidInput, NotYet
+from borel.errors import InvalidInput, NotYet, WrongCall
 from borel.numerics.intervals.rounding import U
 from borel.probability import kernel_operations
 from borel.probability.alphabets import (
@@ -39,7 +41,7 @@ from borel.probability.normalisation import DECLARED, Normalisation
 from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 
 def _require_alphabets(**given: Any) -> None:
@@ -503,7 +505,17 @@ class Mechanism:
 
     def __rmul__(self, prior: Any) -> Any:
         """Return the joint P_X x P_{Y|X} of a prior, ``prior * mech``."""
-        return Joint(prior, self) if isinstance(prior, Measure) else NotImplemented
+        if isinstance(prior, Measure):
+            return Joint(prior, self)
+        if not isinstance(prior, (Sequence, Mapping, np.ndarray, Number)):
+            return NotImplemented
+        raise WrongCall(
+            "prior * mech",
+            expected="a measure, a set of priors or a posterior over priors",
+            got=f"{type(prior).__name__} {prior!r}"[:80],
+            mend="bl.pmf([0.2, 0.8], on=mech.secret) makes a prior of probabilities, "
+            "bl.uniform(mech.secret) the uniform one.",
+        )
 
     def __mul__(self, other: Any) -> Any:
         """Refuse: the joint is ``prior * mech``."""
