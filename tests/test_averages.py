@@ -637,6 +637,7 @@ def test_an_uncertain_prior_answers_for_itself():
     assert bl.total_variation(made) == ("f_information", "total_variation")
 
 
+@pytest.mark.slow
 def test_mutual_information_where_masses_are_below_the_least_float():
     r"""Geometric counts: (1 - x)^y is no float64 on much of the interval.
 

@@ -52,7 +52,13 @@ def largest(eta, theta, y):
     return eta + (1 - eta) * theta * edge ** (2 + 1 / theta) / (y * (1 - power))
 
 
-@pytest.mark.parametrize(("eta", "theta"), [(0.5, 1.0), (0.3, 0.5), (0.25, 2.0), (0.75, 1)])
+@pytest.mark.parametrize(
+    ("eta", "theta"),
+    [
+        (0.5, 1.0),
+        *(pytest.param(*v, marks=pytest.mark.slow) for v in ((0.3, 0.5), (0.25, 2.0), (0.75, 1))),
+    ],
+)
 def test_clayton_by_hand(eta, theta):
     made = joint(clayton(eta, theta))
     with mp.workdps(30):

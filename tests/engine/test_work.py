@@ -360,7 +360,18 @@ def answers(build, names):
 
 
 @pytest.mark.usefixtures("wall")
-@pytest.mark.parametrize("build", [table, thinned, counted, continuous, written, three, opaque])
+@pytest.mark.parametrize(
+    "build",
+    [
+        table,
+        pytest.param(thinned, marks=pytest.mark.slow),
+        counted,
+        continuous,
+        written,
+        three,
+        opaque,
+    ],
+)
 def test_figures_are_the_same_in_any_order(build):
     names = list(QUESTIONS)
     with bl.options(budget=0.05, closed_forms=False):

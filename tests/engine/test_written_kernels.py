@@ -135,7 +135,9 @@ def integral(name, x):
 @pytest.mark.parametrize("name", LAWS)
 def test_a_written_kernel_is_proved_to_be_a_law(name):
     found = known(kernel(name))
-    assert found.proved and 0 < found.miss <= MISS
+    assert found.proved and found.miss <= MISS
+    # a polynomial is integrated in Fractions
+    assert (found.miss == 0) == (name == "Farlie-Gumbel-Morgenstern")
     low, high = LAWS[name][1]
     for share in (0.04, 0.55):
         assert abs(integral(name, low + (high - low) * share) - 1) <= found.miss + 1e-20
@@ -245,7 +247,8 @@ NUMBERS = {  # a secret without ends, several secrets, atoms, finitely many outc
 def test_kernels_on_other_alphabets(name):
     mechanism = NUMBERS[name]()
     found = statement(mechanism, bl.uniform(UNIT))
-    assert found.proved and 0 < found.miss <= MISS
+    exact = name in ("a secret with an atom", "integers")  # polynomials, integrated in Fractions
+    assert found.proved and found.miss <= MISS and (found.miss == 0) == exact
 
 
 def test_a_clipped_law_is_a_law():
