@@ -14,6 +14,7 @@ from borel.probability.alphabets import (
     Finite,
     Integers,
     Interval,
+    Mixed,
     Product,
     Reals,
     is_whole,
@@ -463,24 +464,31 @@ def require_kind(what: str, role: str, on: Alphabet | None, discrete: bool) -> N
         )
 
 
-def require_pymc_law(what: str, role: str, on: Alphabet | None, variable: Any) -> None:
-    """Refuse a PyMC law whose kind is not the alphabet's, or one that has atoms among floats."""
+def require_pymc_law(what: str, role: str, on: Alphabet | None, variable: Any) -> bool:
+    """Refuse a PyMC law whose kind is not the alphabet's; say whether it has the alphabet's atoms.
+
+    Those are known as far as PyMC has them as numbers (`from_pytensor.apart`).
+    """
     from borel.numerics.graphs.from_pytensor import atoms_of
 
     discrete = str(variable.dtype).startswith(("int", "uint", "bool"))
     if not discrete and (atoms := atoms_of(variable)):
+        if isinstance(on, Mixed) and {f"{a:g}" for a in on.atoms} == set(atoms):
+            return True
         made, mass = "bl.Measure", "its probability"
         if role == "outcome":
             made, mass = "bl.Mechanism", "lambda x: its probability"
         raise NotYet(
             what,
             missing=f"a law with atoms, at {', '.join(atoms)}",
-            instead=f"{made}(density, {role}=bl.Mixed(interval, atoms=[...]), masses={{atom: {mass}"
+            instead=f"{role}=bl.Mixed(interval, atoms=[...]) with just these numbers, or "
+            f"{made}(density, {role}=bl.Mixed(interval, atoms=[...]), masses={{atom: {mass}"
             "}, ...) with the density beside the atoms; a law of atoms alone by its probabilities, "
             "on bl.Finite(...) or bl.Integers(); a clipped normal law is a mechanism, "
             "bl.mechanisms.gaussian(sigma=...).clip(lower, upper).",
         )
     require_kind(what, role, on, discrete)
+    return False
 
 
 @explained
@@ -511,13 +519,17 @@ def from_pymc(variable: Any, on: Alphabet | None = None, **parameters: Any) -> M
     InvalidInput
         No distribution, or one of another kind than the alphabet.
     NotYet
-        A law with atoms among floats: a censored, a hurdle or a rounded one.
+        A law with atoms among floats (a censored, a hurdle or a rounded one), unless ``on`` is a
+        `Mixed` alphabet with just those atoms and the law has no parameters that are draws.
 
     Examples
     --------
     >>> import pymc as pm
     >>> from_pymc(pm.Beta.dist(2, 5)).on
     Interval(0, 1)
+    >>> income = pm.HurdleGamma.dist(psi=0.75, alpha=2, beta=1)
+    >>> from_pymc(income, on=Mixed(Interval(0, None), atoms=[0])).masses
+    {0.0: 0.25}
     >>> from_pymc(pm.Beta.dist, alpha=np.array([2.0, 5.0]), beta=5.0).batch
     (2,)
     """
@@ -543,7 +555,8 @@ def from_pymc(variable: Any, on: Alphabet | None = None, **parameters: Any) -> M
             mend="parameters with axes go apart: from_pymc(pm.Beta.dist, alpha=..., beta=...); "
             "independent entries are a product of measures.",
         )
-    require_pymc_law("from_pymc", "on", on, variable)
+    if require_pymc_law("from_pymc", "on", on, variable):
+        return _with_atoms(variable, on, parameters)
     if on is None:
         on = support(variable, fixed=not parameters)
     density = either(
@@ -563,6 +576,21 @@ def from_pymc(variable: Any, on: Alphabet | None = None, **parameters: Any) -> M
         params={key: v if v.ndim else float(v) for key, v in values.items()},
         name=name,
     )
+
+
+def _with_atoms(variable: Any, on: Any, parameters: dict[str, Any]) -> Measure:
+    """Return a PyMC law with the atoms of a `Mixed` alphabet."""
+    from borel.probability.pymc_atoms import parts
+
+    if parameters:
+        raise NotYet(
+            "from_pymc",
+            missing="parameters of a law with atoms",
+            instead="bl.Measure(density, on=bl.Mixed(...), masses={atom: an array of draws}, ...).",
+        )
+    density, logs = parts("from_pymc", variable, on.atoms)
+    masses = {atom: float(np.exp(log())) for atom, log in logs.items()}
+    return Measure(density, on, log=True, masses=masses, name=f"PyMC {_op_name(variable)}")
 
 
 def _of_parameters(law: Any, names: tuple[str, ...]) -> tuple[Callable, Any]:

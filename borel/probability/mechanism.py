@@ -392,7 +392,8 @@ class Mechanism:
         Raises
         ------
         NotYet
-            A law with atoms among floats: a censored, a hurdle or a rounded one.
+            A law with atoms among floats (a censored, a hurdle or a rounded one), unless
+            ``outcome`` is a `Mixed` alphabet with just those atoms.
         """
         import pytensor.tensor as pt
 
@@ -400,6 +401,7 @@ class Mechanism:
         from borel.numerics.graphs import from_pytensor
         from borel.numerics.graphs.foreign_density import either
         from borel.probability.families import require_pymc_law
+        from borel.probability.pymc_atoms import parts
 
         _require_alphabets(secret=secret, outcome=outcome)
         points = [pt.dscalar() for _ in secret.factors]
@@ -412,13 +414,20 @@ class Mechanism:
                 got=type(family if not callable(family) else probe).__name__,
                 mend="write lambda x: pm.Normal.dist(x, 1).",
             )
-        require_pymc_law("Mechanism.from_pymc", "outcome", outcome, probe)
+        whole = [is_whole(outcome), is_whole(secret)]
+        about: dict[str, Any] = {"secret": secret, "outcome": outcome, "log": True}
+        about["name"] = name or "PyMC kernel"
+        if require_pymc_law("Mechanism.from_pymc", "outcome", outcome, probe):
+            atoms = outcome.atoms  # type: ignore[attr-defined]
+            density, logs = parts("Mechanism.from_pymc", family, atoms, secret.dim, whole)
+            masses = {a: lambda x, log=log: np.exp(log(x)) for a, log in logs.items()}
+            return cls(density, masses=masses, **about)
         density = either(
             lambda names, whole: from_pytensor.graph_of(family, names, whole),
             compile_logp(family, discrete=outcome.kind in ("finite", "countable")),
-            [is_whole(outcome), is_whole(secret)],
+            whole,
         )
-        return cls(density, secret=secret, outcome=outcome, log=True, name=name or "PyMC kernel")
+        return cls(density, **about)
 
     # -- what engines read ------------------------------------------------------------------
 

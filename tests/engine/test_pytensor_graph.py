@@ -171,13 +171,67 @@ ATOMS = {
 @pytest.mark.parametrize("name", ATOMS)
 def test_a_law_with_atoms_is_refused_as_such(name):
     make, points = ATOMS[name]
-    expected = rf"\(a law with atoms, at {points}\)\. Today: bl\.{{}}.*bl\.Mixed.*masses="
-    for outcome in (LINE, bl.Interval(-1, 1), bl.Mixed(UNIT, atoms=[0]), COUNTS):
+    expected = rf"\(a law with atoms, at {points}\)\. Today: .*bl\.{{}}.*bl\.Mixed.*masses="
+    for outcome in (LINE, bl.Interval(-1, 1), bl.Mixed(UNIT, atoms=[0.25]), COUNTS):
         with pytest.raises(NotYet, match=expected.format("Mechanism")):
             bl.Mechanism.from_pymc(make, secret=UNIT, outcome=outcome)
     for on in (None, LINE):
         with pytest.raises(NotYet, match=expected.format("Measure")):
             bl.from_pymc(make(pt.dscalar()), on=on)
+
+
+def test_a_censored_law_on_its_atoms_is_the_clipped_one():
+    ends = bl.Mixed(bl.Interval(-1, 1), atoms=[-1, 1])
+    made = bl.Mechanism.from_pymc(
+        lambda x: pm.Censored.dist(pm.Laplace.dist(x, 0.5), lower=-1, upper=1),
+        secret=UNIT,
+        outcome=ends,
+    )
+    clipped = bl.mechanisms.laplace(b=0.5, secret=UNIT).clip(-1, 1)
+    for y in (-1.0, 0.5, 1.0):
+        for measure in (bl.pml, bl.pmc):
+            found = measure(bl.uniform(UNIT) * made)(y)
+            truth = measure(bl.uniform(UNIT) * clipped)(y)
+            assert found.lower <= truth.upper and truth.lower <= found.upper
+            assert found.width < 1e-8
+    np.testing.assert_allclose(
+        made.pdf(0.5, np.array([0.2, 0.7])), stats.laplace(np.array([0.2, 0.7]), 0.5).pdf(0.5)
+    )
+    hurdle = bl.Mechanism.from_pymc(
+        lambda x: pm.HurdleGamma.dist(psi=x / 2, alpha=2, beta=1),
+        secret=UNIT,
+        outcome=bl.Mixed(bl.Interval(0, None), atoms=[0]),
+    )
+    # a positive outcome is as likely as x, zero as likely as 1 - x / 2
+    found = bl.pml(bl.uniform(UNIT) * hurdle)
+    assert found(3.0).lower <= np.log(2) <= found(3.0).upper
+    assert found(0.0).lower <= np.log(4 / 3) <= found(0.0).upper
+
+
+def test_priors_with_atoms():
+    law = pm.HurdleGamma.dist(psi=0.75, alpha=2, beta=1)
+    prior = bl.from_pymc(law, on=bl.Mixed(bl.Interval(0, None), atoms=[0]))
+    assert prior.masses == {0.0: 0.25}
+    np.testing.assert_allclose(prior.pdf(1.5), 0.75 * stats.gamma(2).pdf(1.5))
+    zero = bl.Mechanism(
+        lambda y, x: np.where(x > 0, np.where(y == 1, 0.5, 0.5), np.where(y == 1, 1.0, 0.0)),
+        secret=prior.on,
+        outcome=bl.Finite([0, 1]),
+    )
+    found = bl.pml(prior * zero)(1)
+    assert found.lower <= np.log(1 / 0.625) <= found.upper and found.width < 1e-8
+    for wrong in ([1], [0, 1], [1e-9]):
+        with pytest.raises(NotYet, match="a law with atoms, at 0"):
+            bl.from_pymc(law, on=bl.Mixed(bl.Interval(0, None), atoms=wrong))
+    near = pm.Censored.dist(pm.Normal.dist(0, 1), lower=0.12345678, upper=None)
+    with pytest.raises(NotYet, match=r"atoms at \[0\.12345678"):
+        bl.from_pymc(near, on=bl.Mixed(bl.Interval(0.1, None), atoms=[0.123457]))
+    with pytest.raises(NotYet, match="parameters of a law with atoms"):
+        bl.from_pymc(
+            lambda psi: pm.HurdleGamma.dist(psi=psi, alpha=2, beta=1),
+            on=bl.Mixed(bl.Interval(0, None), atoms=[0]),
+            psi=np.array([0.5, 0.75]),
+        )
 
 
 def test_numbers_that_are_clipped_on_the_way_are_no_atoms():

@@ -37,7 +37,7 @@ from borel.numerics.graphs.pytensor_operations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from borel.numerics.graphs.foreign_density import Names
     from borel.numerics.graphs.graph import Graph
@@ -167,6 +167,44 @@ def atoms_of(variable: Any) -> list[str]:
         elif inputs[True] and scalar in ("Clip", "Maximum", "Minimum"):
             found += _points(inputs[False])
     return list(dict.fromkeys(found))
+
+
+def apart(graph: Graph, name: str, atoms: Sequence[float]) -> tuple[Graph, list[Graph]]:
+    """Return a log-density beside its atoms, and its values at them: logarithms of masses.
+
+    Beside an atom the value is not equal to it.
+
+    Raises
+    ------
+    NotTraceable
+        The graph compares its value with other points than these, or not with all of them.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> law = pm.Censored.dist(pm.Laplace.dist(0, 1), lower=0, upper=None)
+    >>> beside, (mass,) = apart(graph_of(law, ("x",)), "x", [0.0])
+    >>> "equal" in beside.operations, mass.inputs
+    (False, ())
+    """
+    known: set[float] = set()
+
+    def rule(op: str, *args: int) -> int:
+        if op == "equal":
+            for one, other in (args, args[::-1]):
+                number = b.number(other)
+                if b.arguments(one, "input") == (name,) and number is not None:
+                    known.add(number)
+                    return b.constant(0.0)
+        if op == "where" and b.number(args[0]) is not None:
+            return args[1] if b.number(args[0]) else args[2]
+        return b.add(op, *args)
+
+    b = GraphBuilder()
+    beside = b.graph(b.append(graph, rule)[-1], graph.inputs)
+    if known != set(atoms):
+        raise NotTraceable(f"it has atoms at {sorted(known)}, not at {sorted(atoms)}")
+    return beside, [folded(graph.bind({name: atom})) for atom in atoms]
 
 
 _STEPS = frozenset("RoundHalfToEven RoundHalfAwayFromZero Floor Ceil Trunc Sign".split())
