@@ -217,3 +217,19 @@ def test_arrays_of_draws_given_to_pymc_itself():
     draws = xr.Dataset({"a": (("chain", "draw"), np.full((2, 100), 2.0))})
     with pytest.raises(InvalidInput, match=r"bl.from_pymc\(pm.Beta.dist, alpha="):
         bl.priors.from_posterior(draws, lambda d: bl.from_pymc(pm.Beta.dist(d["a"], 5)))
+
+
+def test_supports_are_known_by_the_names_of_pymcs_operations():
+    pm = pytest.importorskip("pymc")
+    half, counts = bl.Interval(0, None), bl.Integers(0, None)
+    for law, on in (
+        (pm.InverseGamma.dist(3.0, 2.0), half),
+        (pm.Weibull.dist(2.0, 1.0), half),
+        (pm.Wald.dist(1.0, 1.0), half),
+        (pm.HalfStudentT.dist(3.0, 1.0), half),
+        (pm.Rice.dist(1.0, 1.0), half),
+        (pm.Moyal.dist(0.0, 1.0), bl.Reals()),
+        (pm.NegativeBinomial.dist(mu=2.0, alpha=3.0), counts),
+        (pm.DiscreteWeibull.dist(0.3, 0.5), counts),
+    ):
+        assert bl.from_pymc(law).on == on

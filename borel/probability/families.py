@@ -620,9 +620,11 @@ def _op_name(variable: Any) -> str:
     return type(variable.owner.op).__name__.removesuffix("RV")
 
 
+# by the names of PyMC's operations: pm.InverseGamma is an InvGammaRV
 _SUPPORTS: dict[str, Alphabet] = {
     **dict.fromkeys(
-        ("Normal", "Laplace", "StudentT", "Cauchy", "Logistic", "Gumbel", "SkewNormal"), Reals()
+        ("Normal", "Laplace", "StudentT", "Cauchy", "Logistic", "Gumbel", "SkewNormal", "Moyal"),
+        Reals(),
     ),
     **dict.fromkeys(("Beta", "Kumaraswamy", "LogitNormal"), Interval(0, 1)),
     **dict.fromkeys(
@@ -631,13 +633,16 @@ _SUPPORTS: dict[str, Alphabet] = {
             "Exponential",
             "HalfNormal",
             "HalfCauchy",
-            "InverseGamma",
+            "HalfStudentT",
+            "InvGamma",
             "LogNormal",
-            "Weibull",
+            "Rice",
+            "Wald",
+            "WeibullBeta",
         ),
         Interval(0, None),
     ),
-    **dict.fromkeys(("Poisson", "NegativeBinomial"), Integers(0, None)),
+    **dict.fromkeys(("Poisson", "NegBinomial", "DiscreteWeibull"), Integers(0, None)),
     "Geometric": Integers(1, None),
     "Bernoulli": Finite(2),
 }
