@@ -152,7 +152,9 @@ def test_a_saved_result_is_resumed_unless_an_attribute_changed(tmp_path):
     [
         (["smokes"], "attributes={name: attribute"),
         ({1: "smokes"}, "attributes={name: attribute"),
-        ({"a b": None, "a-b": "ill"}, "differ in their letters"),
+        ({"a b": None, "a-b": "ill"}, "differ in them"),
+        ({"?": None}, "have letters"),
+        ({"..": None}, "have letters"),
     ],
 )
 def test_bad_attributes_are_refused_by_the_study(attributes, says):

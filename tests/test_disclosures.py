@@ -490,6 +490,43 @@ def test_over_all_priors_nothing_is_left_of_what_is_disclosed():
     assert found["verdict"].item() == "disclosed"
 
 
+def verdicts_of(priors, mech, U):
+    """The verdict over a set of priors, and what is said of it."""
+    (said,) = disclosure_rows(priors * mech, {"U": U})
+    return said.verdict, said.remaining.status
+
+
+def test_members_of_less_support_may_be_sure_of_more():
+    """Y = 1 rules 0 out, and who knows that X is not 2 is sure that it is not 2, after all."""
+    p = [F(1, 2), F(1, 4), F(1, 4)]
+    K = [[F(1), F(0)], [F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)]]
+    prior, mech = bl.pmf(p), bl.Mechanism.from_matrix(K)
+    most = max(left(q, K, [[F(1), F(0)], [F(1), F(0)], [F(0), F(1)]]) for q in moved(p, F(1, 4)))
+    assert most == 1 and not disclosed(p, K, [[F(1), F(0)], [F(1), F(0)], [F(0), F(1)]])
+    without = bl.pmf([F(1, 2), F(1, 2), F(0)])
+    narrow, wide = (bl.priors.tv_ball(prior, F(1, k)) for k in (8, 4))
+    for priors, verdict in (
+        (narrow, "not disclosed"),
+        (wide, "undecided"),
+        (bl.priors.hull([without, prior]), "undecided"),
+        (bl.priors.union([bl.priors.hull([without]), narrow]), "undecided"),
+        (bl.priors.full_support(bl.Finite(3)), "not disclosed"),
+    ):
+        assert verdicts_of(priors, mech, {2})[0] == verdict
+        assert verdicts_of(priors, mech, {0}) == ("disclosed", "exact")
+        assert verdicts_of(priors, mech, {0, 1, 2}) == ("disclosed", "exact")
+    # 2 is possible to no member: what is not 2 is a constant
+    assert verdicts_of(bl.priors.hull([without]), mech, {2}) == ("disclosed", "exact")
+
+
+def test_the_assumptions_of_an_undecided_figure_are_those_of_the_verdict():
+    found = bl.Bound.undecided(0.25, 0.5, reason="why", assumptions=("the weather",))
+    left_over = Decision(False, "by").settled(found)
+    assert (left_over.status, left_over.assumptions) == ("conditional", ("the weather",))
+    assert Decision(None, "by").settled(found).assumptions == ("the weather",)
+    assert Decision(True, "by").settled(found).status == "exact"
+
+
 def test_from_counts_with_confidence():
     learnt = bl.priors.from_counts([30, 50, 20], confidence=F(95, 100), method="box")
     found = bl.min_entropy(learnt, {0})
@@ -849,6 +886,13 @@ def posterior_priors():
         (lambda j: bl.table({"a": [1, None]}, ["a"]), "missing"),
         (lambda j: bl.table({"a": [1]}, ["b"]), "'b'"),
         (lambda j: bl.table({"a": [1], "b": [1, 2]}, ["a", "b"]), "one length"),
+        (lambda j: bl.table({"a": [1]}, None), "names, each once"),
+        (lambda j: bl.table({"a": [[1], [2]]}, "a"), "one column 'a'"),
+        (lambda j: bl.table({"a": 5}, "a"), "one column 'a'"),
+        (lambda j: bl.table({"a": "abca"}, "a"), "one column 'a'"),
+        (lambda j: bl.table({"a": np.zeros((2, 2))}, "a"), "one column 'a'"),
+        (lambda j: bl.table(survey()[["age", "age"]], "age"), "one column 'age'"),
+        (lambda j: bl.attribute(j, [[0]]), "a set of labels"),
     ],
 )
 def test_bad_input_says_what_is_wrong(call, says):
