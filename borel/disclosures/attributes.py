@@ -194,7 +194,10 @@ def _event(attribute: Any, secret: Alphabet, what: str) -> frozenset:
         event = frozenset(attribute)
     except TypeError:
         raise InvalidInput(
-            what, expected="an event: a set of labels", got=repr(attribute), mend="labels are tuples."
+            what,
+            expected="an event: a set of labels",
+            got=repr(attribute),
+            mend="labels are tuples.",
         ) from None
     for label in event:
         secret.check(label, "x")

@@ -156,7 +156,9 @@ def _row(joint: Any, name: str, attribute: Any) -> AttributeRow:
     entropy, line = min_entropy(joint, attribute), pml(joint).sup()
     remaining = remaining_entropy(joint, attribute)
     if "estimate" not in (entropy.status, line.status) and entropy.ends.lower > line.ends.upper:
-        figure = Bound.of(lower=0.0, upper=entropy.upper, **notes_of([settled(entropy), settled(line)]))
+        figure = Bound.of(
+            lower=0.0, upper=entropy.upper, **notes_of([settled(entropy), settled(line)])
+        )
         decision = Decision(False, THEOREM_3_5, figure=figure)
     else:
         decision = _decision(joint, attribute, remaining)
