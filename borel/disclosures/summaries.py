@@ -95,7 +95,8 @@ def disclosure(joint: Joint, attributes: Mapping[str, Any]) -> xr.Dataset:
     supports of the posteriors where outcomes are finite, by Theorem 3.5 if the min-entropy is above
     the largest PML, by Theorem 3.7 if the leakage capacity is finite. Of a secret that is not
     finite, Theorem 3.5 speaks of the priors with a density that is bounded, from above and away
-    from 0, with respect to this one.
+    from 0, with respect to this one. Over a set of priors "disclosed" speaks of some member,
+    "not disclosed" of all of them; it is undecided where members may differ in their supports.
 
     References
     ----------
