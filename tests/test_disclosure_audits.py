@@ -104,6 +104,7 @@ def test_over_a_set_of_priors_with_confidence():
     assert "Disclosed: “a constant”." in words, "whatever the sample"
 
 
+@pytest.mark.slow
 def test_secrets_on_a_line_and_what_is_not_decided():
     on = bl.Interval(0, 1)
     attributes = {"high": lambda x: x > 0.75, "x": None, "none": lambda x: x > 2}
@@ -120,6 +121,7 @@ def test_secrets_on_a_line_and_what_is_not_decided():
     assert "Not decided: “none”" in text_of(render(audit))
 
 
+@pytest.mark.slow
 def test_under_a_posterior_it_is_not_in_this_version():
     draws = bl.models.dirichlet_posterior([30, 70], draws=50, random_seed=1)
     learnt = bl.priors.from_posterior(draws, lambda draw: bl.pmf(draw["p"]))
@@ -152,7 +154,9 @@ def test_a_saved_result_is_resumed_unless_an_attribute_changed(tmp_path):
     [
         (["smokes"], "attributes={name: attribute"),
         ({1: "smokes"}, "attributes={name: attribute"),
-        ({"a b": None, "a-b": "ill"}, "differ in their letters"),
+        ({"a b": None, "a-b": "ill"}, "differ in them"),
+        ({"?": None}, "have letters"),
+        ({"..": None}, "have letters"),
     ],
 )
 def test_bad_attributes_are_refused_by_the_study(attributes, says):

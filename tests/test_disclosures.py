@@ -490,6 +490,43 @@ def test_over_all_priors_nothing_is_left_of_what_is_disclosed():
     assert found["verdict"].item() == "disclosed"
 
 
+def verdicts_of(priors, mech, U):
+    """The verdict over a set of priors, and what is said of it."""
+    (said,) = disclosure_rows(priors * mech, {"U": U})
+    return said.verdict, said.remaining.status
+
+
+def test_members_of_less_support_may_be_sure_of_more():
+    """Y = 1 rules 0 out, and who knows that X is not 2 is sure that it is not 2, after all."""
+    p = [F(1, 2), F(1, 4), F(1, 4)]
+    K = [[F(1), F(0)], [F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)]]
+    prior, mech = bl.pmf(p), bl.Mechanism.from_matrix(K)
+    most = max(left(q, K, [[F(1), F(0)], [F(1), F(0)], [F(0), F(1)]]) for q in moved(p, F(1, 4)))
+    assert most == 1 and not disclosed(p, K, [[F(1), F(0)], [F(1), F(0)], [F(0), F(1)]])
+    without = bl.pmf([F(1, 2), F(1, 2), F(0)])
+    narrow, wide = (bl.priors.tv_ball(prior, F(1, k)) for k in (8, 4))
+    for priors, verdict in (
+        (narrow, "not disclosed"),
+        (wide, "undecided"),
+        (bl.priors.hull([without, prior]), "undecided"),
+        (bl.priors.union([bl.priors.hull([without]), narrow]), "undecided"),
+        (bl.priors.full_support(bl.Finite(3)), "not disclosed"),
+    ):
+        assert verdicts_of(priors, mech, {2})[0] == verdict
+        assert verdicts_of(priors, mech, {0}) == ("disclosed", "exact")
+        assert verdicts_of(priors, mech, {0, 1, 2}) == ("disclosed", "exact")
+    # 2 is possible to no member: what is not 2 is a constant
+    assert verdicts_of(bl.priors.hull([without]), mech, {2}) == ("disclosed", "exact")
+
+
+def test_the_assumptions_of_an_undecided_figure_are_those_of_the_verdict():
+    found = bl.Bound.undecided(0.25, 0.5, reason="why", assumptions=("the weather",))
+    left_over = Decision(False, "by").settled(found)
+    assert (left_over.status, left_over.assumptions) == ("conditional", ("the weather",))
+    assert Decision(None, "by").settled(found).assumptions == ("the weather",)
+    assert Decision(True, "by").settled(found).status == "exact"
+
+
 def test_from_counts_with_confidence():
     learnt = bl.priors.from_counts([30, 50, 20], confidence=F(95, 100), method="box")
     found = bl.min_entropy(learnt, {0})
@@ -518,6 +555,14 @@ def test_an_entry_of_a_database_of_bits_over_a_set_of_priors():
         assert abs(said.line.value - line) < 1e-12
         assert said.remaining.lower >= -mp.log(mpf(7) / 10) - line - mpf(10) ** -12
     assert said.remaining.upper == pytest.approx(-math.log(0.7))
+
+
+def test_a_rational_prior_is_exact_beside_a_kernel_of_floats():
+    """Y = 1 rules out a secret of probability 795/6329789, whatever the floats of the kernel."""
+    p = [F(795, 6329789), F(6328994, 6329789)]
+    joint = bl.pmf(p) * bl.Mechanism.from_matrix([[1.0, 0.0], [0.75, 0.25]])
+    for ratio, holds in ((1 / p[1], True), (1 / p[1] - F(1, 10**30), False)):
+        assert joint.satisfies(g.DisclosurePrevention(ratio=ratio)).holds is holds
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -564,6 +609,14 @@ def test_a_table_has_its_columns_as_attributes():
     assert bl.discloses(bl.entry(two).mechanism).witness["u"] == "no"
 
 
+def test_columns_have_names_whatever_the_labels_of_the_mechanism_are_called():
+    noisy = bl.mechanisms.randomized_response(secret=["no", "yes"], ratio=2)
+    joint = bl.table(survey(), "smokes") * noisy
+    # two of three do not smoke: given "no" it is 4 of 5, and given "yes" 1 of 2
+    assert exact(bl.remaining_entropy(joint, "smokes"), F(4, 5))
+    assert bl.disclosure(joint, {"smokes": "smokes"})["verdict"].item() == "not disclosed"
+
+
 # -- densities -------------------------------------------------------------------------------------
 
 
@@ -579,6 +632,7 @@ def test_at_an_outcome_of_laplace_noise(y):
             assert found.lower <= mp.log(sum(w) / share) <= found.upper
 
 
+@pytest.mark.slow
 def test_over_all_outcomes_of_laplace_noise():
     p = [F(1, 2), F(1, 4), F(1, 4)]
     mech = bl.mechanisms.laplace(b=1.0, secret=bl.Finite(3))
@@ -756,7 +810,7 @@ def test_weights_that_are_no_floats_are_covered():
         mixtures(joint, [0, 1, 2], [(rare, rare), (third, third)])
 
 
-@pytest.mark.parametrize("clipped", [True, False])
+@pytest.mark.parametrize("clipped", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_over_all_outcomes_the_enclosure_of_two_secrets_is_tight(clipped):
     """Beyond both secrets the odds of Laplace noise are constant: e^-1 and e times the prior's."""
     mech = bl.mechanisms.laplace(b=1.0, secret=bl.Finite(2))
@@ -844,11 +898,19 @@ def posterior_priors():
         (lambda j: bl.remaining_entropy(j, None, [0, 1]), "one outcome"),
         (lambda j: bl.remaining_entropy(NORMAL, lambda x: x > 0, np.zeros(2)), "one outcome"),
         (lambda j: bl.remaining_entropy(NORMAL, lambda x: x > 0, math.nan), "y: expected a point"),
+        (lambda j: bl.remaining_entropy(NORMAL, lambda x: x > 0, (1.0, 2.0)), "one outcome"),
         (lambda j: bl.remaining_entropy(NORMAL, bl.mechanisms.laplace(b=1.0)), "few values"),
         (lambda j: bl.disclosure(j, [None]), "{name: attribute"),
         (lambda j: bl.table({"a": [1, None]}, ["a"]), "missing"),
         (lambda j: bl.table({"a": [1]}, ["b"]), "'b'"),
         (lambda j: bl.table({"a": [1], "b": [1, 2]}, ["a", "b"]), "one length"),
+        (lambda j: bl.table({"a": [1]}, None), "names, each once"),
+        (lambda j: bl.table({"a": [[1], [2]]}, "a"), "one column 'a'"),
+        (lambda j: bl.table({"a": 5}, "a"), "one column 'a'"),
+        (lambda j: bl.table({"a": "abca"}, "a"), "one column 'a'"),
+        (lambda j: bl.table({"a": np.zeros((2, 2))}, "a"), "one column 'a'"),
+        (lambda j: bl.table(survey()[["age", "age"]], "age"), "one column 'age'"),
+        (lambda j: bl.attribute(j, [[0]]), "a set of labels"),
     ],
 )
 def test_bad_input_says_what_is_wrong(call, says):

@@ -212,10 +212,11 @@ class Study:
                 got=repr(found),
                 mend='write attributes={"the secret": None}; attributes are those of bl.attribute.',
             )
-        if len({node_of(name) for name in found}) < len(found):
+        differ = len({node_of(name) for name in found}) == len(found)
+        if not differ or not all(re.search(r"\w", name) for name in found):
             raise InvalidInput(
                 "Study",
-                expected="names of attributes that differ in their letters and digits",
+                expected="names of attributes that have letters or digits, and differ in them",
                 got=repr(list(found)),
             )
 

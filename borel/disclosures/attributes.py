@@ -190,9 +190,18 @@ def _place(attribute: Any, secret: Alphabet, what: str) -> int:
 def _event(attribute: Any, secret: Alphabet, what: str) -> frozenset:
     if not isinstance(attribute, Collection) or isinstance(attribute, (bytes, dict)):
         raise InvalidInput(what, expected=f"an attribute: {KINDS}", got=repr(attribute))
-    for label in attribute:
+    try:
+        event = frozenset(attribute)
+    except TypeError:
+        raise InvalidInput(
+            what,
+            expected="an event: a set of labels",
+            got=repr(attribute),
+            mend="labels are tuples.",
+        ) from None
+    for label in event:
         secret.check(label, "x")
-    return frozenset(attribute)
+    return event
 
 
 def about_entry(joint: Any, attribute: Any) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -54,7 +55,8 @@ def table(frame: Any, columns: Any, *, confidence: Any = None, method: str = "bo
     (Bound(0.6931471806, exact), Fraction(4, 3))
     """
     what = "bl.table"
-    names = [columns] if isinstance(columns, str) else list(columns)
+    names = [columns] if isinstance(columns, str) else columns
+    names = list(names) if isinstance(names, Iterable) else []
     if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
         raise InvalidInput(what, expected="columns=[names, each once]", got=repr(columns))
     parts = [_column(frame, name, what) for name in names]
@@ -93,7 +95,18 @@ def _column(frame: Any, name: str, what: str) -> tuple[list, list]:
             what, expected=f"a table with the column {name!r}", got=shown(frame)
         ) from None
     categories = getattr(getattr(column, "cat", None), "categories", None)
-    values = column.tolist() if hasattr(column, "tolist") else list(column)
+    if isinstance(column, (str, bytes)) or getattr(column, "ndim", 1) != 1:
+        column = None
+    try:
+        values = column.tolist() if hasattr(column, "tolist") else list(column)  # type: ignore
+        hash(tuple(values))
+    except TypeError:
+        raise InvalidInput(
+            what,
+            expected=f"one column {name!r} of labels (numbers, strings, tuples)",
+            got=shown(frame[name]),
+            mend="names are those of one column each; cells hold no lists.",
+        ) from None
     if any(v is None or is_missing(v) for v in values):
         raise InvalidInput(
             what,

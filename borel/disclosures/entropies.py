@@ -155,6 +155,17 @@ def notes_of(figures: list[Bound], *statuses: str, unproved: str = "") -> dict[s
     return about
 
 
+def settled(figure: Bound) -> Bound:
+    """Return a figure of which only the ends are read.
+
+    Those of an undecided one are true, as far as its assumptions are.
+    """
+    if figure.status != "undecided":
+        return figure
+    status = "conditional" if figure.assumptions else "exact"
+    return Bound.of(status, figure.lower, figure.upper, assumptions=figure.assumptions)
+
+
 # -- alphabets that are not finite ----------------------------------------------------------------
 
 

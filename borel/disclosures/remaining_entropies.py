@@ -112,7 +112,8 @@ def remaining_entropy(joint: Joint, U: Any = None, y: Any = None) -> Bound:
     what = "bl.remaining_entropy"
     require_joint(joint, "remaining_entropy")
     joint, U = about_entry(joint, U)
-    if np.ndim(y) and not isinstance(y, tuple):
+    whole = isinstance(y, tuple) and (joint.mechanism.finite or joint.outcome.dim > 1)
+    if np.ndim(y) and not whole:
         raise InvalidInput(
             what, expected="y=<one outcome>", got=shown(y), mend="ask for one y at a time."
         )
@@ -143,7 +144,7 @@ def remaining_entropy(joint: Joint, U: Any = None, y: Any = None) -> Bound:
 
 def _on_labels(joint: Joint, U: Any, y: Any, what: str) -> Bound:
     beliefs = Beliefs(joint, what)
-    found = of_secret(U, joint.mechanism.secret, beliefs.secrets.labels, what)
+    found = of_secret(U, joint.secret, beliefs.secrets.labels, what)
     columns = beliefs.live
     if y is not None:
         column = beliefs.column(y)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from borel import settings
 from borel.disclosures.attributes import PAPER, about_entry
-from borel.disclosures.entropies import min_entropy, notes_of
+from borel.disclosures.entropies import min_entropy, notes_of, settled
 from borel.disclosures.remaining_entropies import remaining_entropy
 from borel.disclosures.verdicts import Decision, decided
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import require_joint
 from borel.figures.leakage import pml
+from borel.priors.set_operations import Union
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint
+from borel.probability.measure import pmf
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -91,7 +95,8 @@ def disclosure(joint: Joint, attributes: Mapping[str, Any]) -> xr.Dataset:
     supports of the posteriors where outcomes are finite, by Theorem 3.5 if the min-entropy is above
     the largest PML, by Theorem 3.7 if the leakage capacity is finite. Of a secret that is not
     finite, Theorem 3.5 speaks of the priors with a density that is bounded, from above and away
-    from 0, with respect to this one.
+    from 0, with respect to this one. Over a set of priors "disclosed" speaks of some member,
+    "not disclosed" of all of them; it is undecided where members may differ in their supports.
 
     References
     ----------
@@ -152,7 +157,9 @@ def _row(joint: Any, name: str, attribute: Any) -> AttributeRow:
     entropy, line = min_entropy(joint, attribute), pml(joint).sup()
     remaining = remaining_entropy(joint, attribute)
     if "estimate" not in (entropy.status, line.status) and entropy.ends.lower > line.ends.upper:
-        figure = Bound.of(lower=0.0, upper=entropy.upper, **notes_of([entropy, line]))
+        figure = Bound.of(
+            lower=0.0, upper=entropy.upper, **notes_of([settled(entropy), settled(line)])
+        )
         decision = Decision(False, THEOREM_3_5, figure=figure)
     else:
         decision = _decision(joint, attribute, remaining)
@@ -166,7 +173,50 @@ def _decision(joint: Any, attribute: Any, remaining: Bound) -> Decision:
         return Decision(False, "something of it is left after every outcome")
     if joint.prior.over == "one prior":
         return decided(joint, attribute)
-    charged, possible = joint.prior.reach if joint.prior.on.kind == "finite" else ([], [False])
-    if list(charged) != list(possible) or not all(possible):
-        return Decision(None, "members of the set of priors may differ in their supports")
-    return decided(joint.prior.example() * joint.mechanism, attribute)
+    return _over_members(joint, attribute)
+
+
+def _over_members(joint: Any, attribute: Any) -> Decision:
+    """Decide whether an attribute is disclosed to some member of a set of priors.
+
+    What an outcome gives away under a prior that charges all secrets, it gives away under each that
+    makes the outcome possible, and some member does. That nothing is given away speaks only of the
+    members that charge all secrets, too: one of less support may be sure of more.
+    """
+    prior, differ = joint.prior, "members of the set of priors may differ in their supports"
+    if prior.on.kind != "finite":
+        return Decision(None, differ)
+    charged, possible = prior.reach
+    if list(charged) != list(possible):
+        return Decision(None, differ)
+    count = int(np.count_nonzero(possible))
+    widest = pmf([Fraction(int(k), count) for k in possible], on=prior.on)
+    found = decided(widest * joint.mechanism, attribute)
+    if found.holds is not False:
+        return found
+    figures = _least_probabilities(prior, np.asarray(possible, bool))
+    if figures is None:
+        return Decision(None, differ)
+    used = [*figures, *([found.figure] if found.figure else [])]
+    figure = Bound.of(lower=0.0, upper=math.inf, **notes_of(used, "exact")) if used else None
+    return found._replace(figure=figure)
+
+
+def _least_probabilities(prior: Any, possible: np.ndarray) -> list[Bound] | None:
+    """Return what proves that every member charges some secrets; None if one may not."""
+    if isinstance(prior, Union):
+        each = [_least_probabilities(part, possible) for part in prior.parts]
+        return None if None in each else [b for found in each if found for b in found]
+    if not prior.closed:  # the members of open sets charge every secret
+        return []
+    found = []
+    for k in np.flatnonzero(possible):
+        one = [Fraction(int(j == k)) for j in range(len(possible))]
+        try:
+            least = prior.lower(one)
+        except NotYet:
+            return None
+        if least.status == "estimate" or least.ends.lower <= 0:
+            return None
+        found.append(settled(least))
+    return found

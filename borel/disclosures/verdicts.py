@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.disclosures.attributes import Attribute, mixtures, of_secret
-from borel.disclosures.entropies import min_entropy, notes_of
+from borel.disclosures.entropies import min_entropy, notes_of, settled
 from borel.disclosures.remaining_entropies import by_leakage, remaining_entropy
 from borel.errors import InvalidInput, NotYet
 from borel.figures.levels import full_support_prior, ldp
@@ -67,9 +67,12 @@ class Decision(NamedTuple):
         if self.holds is False and left.status not in ("estimate", "undecided"):
             return left
         # the ends of an undecided figure are true, and state no confidence
-        low, high = (0.0, math.inf) if left.status in UNPROVED else (left.lower, left.upper)
+        low, high = 0.0, math.inf
+        if left.status not in UNPROVED:
+            low, high, of = left.lower, left.upper, [*of, settled(left)]
         if self.holds is None:
-            return Bound.undecided(low, high, reason=self.by)
+            notes = tuple(dict.fromkeys(a for b in of for a in b.assumptions))
+            return Bound.undecided(low, high, reason=self.by, assumptions=notes)
         return Bound.of(lower=low, upper=high, **notes_of(of, "exact"))
 
 

@@ -86,7 +86,7 @@ class DisclosurePrevention(OneLevel):
 
 def _of_supports(joint: Joint) -> Bound:
     """Return the largest log 1/P_X{x : f(y|x) > 0} of the outcomes of a finite joint."""
-    p, rows = joint.probabilities, joint.mechanism.matrix
+    p, rows = joint.prior.at(joint.mechanism.secret), joint.mechanism.matrix
     charged = np.asarray(p != 0, bool)
     possible = np.asarray(rows != 0, bool)[charged]
     masses = [Fraction(v) for v in p[charged].tolist()]
