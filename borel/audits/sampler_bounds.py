@@ -160,11 +160,11 @@ def _prior_of(prior: Any, inputs: list) -> NDArray:
     if isinstance(prior, Measure):
         masses, labels = prior.probabilities, list(prior.on.labels)
         places = [
-            labels.index(x) if isinstance(x, Hashable) and x in labels else None for x in inputs
+            labels.index(x) if isinstance(x, Hashable) and x in labels else -1 for x in inputs
         ]
-        if None not in places and not prior.batch:
+        if min(places) >= 0 and not prior.batch:
             masses = masses[places]
-        elif any(at is not None for at in places) or labels != [*range(len(labels))]:
+        elif max(places) >= 0 or labels != [*range(len(labels))]:
             raise InvalidInput(
                 "audit_samples",
                 expected="inputs that are the labels of the prior",

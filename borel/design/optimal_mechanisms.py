@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 _MOST = 12
 """How many secrets: the vertices are about n 2^(n-1)."""
+_LARGEST = Fraction(10) ** 300
+"""Entries beyond it, at probabilities below its inverse, are not given to a solver in floats."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -302,7 +304,10 @@ def _solved(
     """Solve the programme in floats: the masses of vertices, and the multipliers of the rows."""
     from scipy.optimize import linprog
 
+    nothing = {}, [Fraction(0)] * len(p), Fraction(0)  # costs the optimum, not the guarantee
     vertices = sorted(constraint.vertices())
+    if max(map(max, vertices)) > _LARGEST:
+        return nothing
     values = [float(phi(p, v)[0]) for v in vertices]
     table = np.array(vertices, dtype=float).T
     more: dict[str, Any] = {}
@@ -312,8 +317,8 @@ def _solved(
             "b_ub": [float(constraint.most)],
         }
     found = linprog(-np.array(values), A_eq=table, b_eq=np.ones(len(p)), method="highs-ds", **more)
-    if found.x is None:  # a solver that gives up costs the optimum, not the guarantee
-        return {}, [Fraction(0)] * len(p), Fraction(0)
+    if found.x is None:
+        return nothing
     weights = {v: float(q) for v, q in zip(vertices, found.x, strict=True) if q > 0}
     multipliers = [-Fraction(float(m)) for m in found.eqlin.marginals]
     theta = -float(found.ineqlin.marginals[0]) if more else 0.0
