@@ -333,7 +333,7 @@ def test_the_ends_are_those_of_clopper_and_pearson_at_any_confidence():
     from borel.audits.sampler_bounds import SamplerAudit
 
     seen = np.array([[100, 0, 0], [0, 100, 0]])
-    for confidence in (0.01, 0.5, 1 - 2**-30, 1 - 1.5 * 2**-50, 1 - 2**-53):
+    for confidence in (0.01, 0.5, 1 - 2**-30, 1 - 3 * 2**-53, 1 - 2**-53):
         alpha = (1 - confidence) / 2
         low, high = alpha**0.01, -math.expm1(math.log(alpha) / 100)
         found = SamplerAudit([0, 1], np.array([0.5, 0.5]), seen, seen, confidence).ldp().lower
