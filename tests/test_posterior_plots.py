@@ -171,6 +171,13 @@ def test_the_frontier_of_one_prior_is_enclosed():
     assert (found["utility_upper"] - found["utility_lower"] < 1e-12).all()
 
 
+@pytest.mark.parametrize("wrong", [{"privacy": {}}, {"privacy": [bl.ldp]}, {"utility": 3}])
+def test_a_frontier_of_what_is_no_function(wrong):
+    mechanisms = {1.0: bl.mechanisms.randomized_response(k=2, epsilon=1.0)}
+    with pytest.raises(InvalidInput, match="a function of a joint"):
+        bl.frontier(bl.pmf([0.5, 0.5]), mechanisms, **{"utility": bl.ldp, **wrong})
+
+
 def test_a_frontier_of_several_measures_of_privacy():
     """Randomised response on three labels: LDP, PMC and PML in closed form (Example 4)."""
     levels, p = np.array([0.5, 1.0, 2.0]), [0.2, 0.3, 0.5]

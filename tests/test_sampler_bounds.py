@@ -288,3 +288,53 @@ def test_bad_input():
         found.envelope(0)
     with pytest.raises(InvalidInput, match="t >= 0"):
         found.tail(-1)
+    assert found.tail(1000).lower == 0
+    for size in (math.nan, math.inf, "many", None):
+        with pytest.raises(InvalidInput, match="size"):
+            bl.audit_samples(response, [0, 1], size=size)
+    for wrong in ({"sample": 3}, {"inputs": 3}, {"statistic": 3}, {"prior": "ab"}):
+        with pytest.raises(InvalidInput):
+            bl.audit_samples(**{"sample": response, "inputs": [0, 1], **wrong})
+    with pytest.raises(InvalidInput, match="order"):
+        bl.audit_samples(lambda x, size, rng: [None, (1, 2)] * (size // 2), [0, 1], size=40)
+
+
+def test_the_probabilities_of_a_measure_go_with_its_labels():
+    def audit(inputs, prior):
+        draw = lambda x, size, rng: rng.integers(2, size=size)  # noqa: E731
+        return bl.audit_samples(draw, inputs, prior=prior, size=8, rng=0).prior.tolist()
+
+    named = bl.pmf([0.9, 0.1], on=bl.Finite(["b", "a"]))
+    assert audit(["a", "b"], named) == [0.1, 0.9]
+    assert audit([[1, 2], [1, 3]], bl.pmf([0.9, 0.1])) == [0.9, 0.1]  # databases: in their order
+    with pytest.raises(InvalidInput, match="labels of the prior"):
+        audit(["a", "c"], named)
+    with pytest.raises(InvalidInput, match="labels of the prior"):
+        audit([0, 2], bl.pmf([0.9, 0.1]))
+
+
+def test_pairs_as_secrets_and_outcomes_without_end():
+    pairs = bl.Finite(2) * bl.Finite(2)
+    told = bl.Mechanism.from_matrix(np.eye(4), secret=pairs)
+    found = bl.audit_samples(told, [(0, 0), (1, 1)], size=400, rng=1)
+    assert found.ldp().lower > 3
+
+    def beyond(x, size, rng):
+        """Half of the outcomes overflow, some are not a number; the rest tell the input."""
+        u = rng.random(size)
+        return np.where(u < 0.5, math.inf, np.where(u < 0.6, math.nan, x + u))
+
+    found = bl.audit_samples(beyond, [0.0, 1.0], size=4000, rng=1)  # no warning
+    assert found.ldp().lower > 2 and 0.3 < found.pml().lower <= math.log(2)
+
+
+def test_the_ends_are_those_of_clopper_and_pearson_at_any_confidence():
+    """No hits in n: the upper end is 1 - alpha^(1/n), and with all hits the lower alpha^(1/n)."""
+    from borel.audits.sampler_bounds import SamplerAudit
+
+    seen = np.array([[100, 0, 0], [0, 100, 0]])
+    for confidence in (0.01, 0.5, 1 - 2**-30, 1 - 3 * 2**-53, 1 - 2**-53):
+        alpha = (1 - confidence) / 2
+        low, high = alpha**0.01, -math.expm1(math.log(alpha) / 100)
+        found = SamplerAudit([0, 1], np.array([0.5, 0.5]), seen, seen, confidence).ldp().lower
+        assert math.log(low / high) - 1e-8 < found < math.log(low / high)

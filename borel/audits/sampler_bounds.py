@@ -21,7 +21,7 @@ draws. Nothing is said from above: a sampler that leaks where no event looks is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,7 @@ import numpy as np
 
 from borel.constants import inside, real
 from borel.errors import InvalidInput
-from borel.priors.confidence_intervals import binomial
-from borel.probability.arrays import probability
+from borel.probability.arrays import as_numbers, probability
 from borel.probability.bound import Bound
 from borel.probability.measure import Measure
 from borel.probability.mechanism import Mechanism
@@ -67,13 +66,15 @@ def audit_samples(
     inputs : sequence
         Two inputs or more, of any kind: values, or neighbouring databases.
     prior : Measure or sequence of float, optional
-        The probabilities of the inputs, in their order, for PML and its envelope: the secret is one
-        of these inputs. Uniform if not given.
+        The probabilities of the inputs, for PML and its envelope: the secret is one of these
+        inputs. Of a Measure whose labels the inputs are, theirs; else in the order of the inputs.
+        Uniform if not given.
     size : int
         Draws for each input, half of them to choose events.
     statistic : callable, optional
         Applied to each array of outcomes before anything else; it must return one number or label
-        for each. Needed for outcomes that are rows of continuous numbers.
+        for each, that depends on this outcome alone (no rank, no difference from the mean of the
+        array). Needed for outcomes that are rows of continuous numbers.
     confidence : float
         Of each bound by itself.
     rng : Generator or int, optional
@@ -107,14 +108,25 @@ def audit_samples(
     (True, inf)
     """
     confidence = inside("audit_samples", "confidence", confidence)
-    chosen = list(inputs)
+    chosen = list(inputs) if isinstance(inputs, Iterable) else [inputs]
     if len(chosen) < 2:
         raise InvalidInput(
             "audit_samples", expected="two inputs or more", got=f"{len(chosen)} input(s)"
         )
-    if isinstance(size, bool) or int(size) != size or size < 4:
+    size = real("audit_samples", size, "size, 4 or more draws")
+    if isinstance(size, bool) or not 4 <= size < math.inf or int(size) != size:
         raise InvalidInput("audit_samples", expected="size, 4 or more draws", got=repr(size))
-    p = _prior_of(prior, len(chosen))
+    if not callable(sample) and not isinstance(sample, Mechanism):
+        raise InvalidInput(
+            "audit_samples",
+            expected="a function sample(x, size, rng), or a Mechanism",
+            got=repr(sample),
+        )
+    if statistic is not None and not callable(statistic):
+        raise InvalidInput(
+            "audit_samples", expected="statistic=, a function of outcomes", got=repr(statistic)
+        )
+    p = _prior_of(prior, chosen)
     generator = np.random.default_rng(rng)
     draw = _mechanism_sampler(sample) if isinstance(sample, Mechanism) else sample
     outcomes = [_outcomes(draw, x, int(size), generator, statistic) for x in chosen]
@@ -126,17 +138,40 @@ def audit_samples(
             mend="give statistic=, or let the sampler fill its rows up.",
         )
     half = int(size) // 2
-    codes, cells = _coded(outcomes, half)
+    try:
+        codes, cells = _coded(outcomes, half)
+    except TypeError:
+        raise InvalidInput(
+            "audit_samples",
+            expected="outcomes that have an order: numbers, or text",
+            got=repr(outcomes[0][:3]),
+            mend="give statistic=, a function that makes one number or text of each.",
+        ) from None
     counted = [np.bincount(c[:half], minlength=cells + 1) for c in codes]
     tested = [np.bincount(c[half:], minlength=cells + 1) for c in codes]
     return SamplerAudit(chosen, p, np.array(counted), np.array(tested), confidence)
 
 
-def _prior_of(prior: Any, n: int) -> NDArray:
+def _prior_of(prior: Any, inputs: list) -> NDArray:
+    n = len(inputs)
     if prior is None:
         return np.full(n, 1 / n)
-    masses = prior.probabilities if isinstance(prior, Measure) else prior
-    p = np.asarray(masses, float)
+    masses = prior
+    if isinstance(prior, Measure):
+        masses, labels = prior.probabilities, list(prior.on.labels)
+        places = [
+            labels.index(x) if isinstance(x, Hashable) and x in labels else -1 for x in inputs
+        ]
+        if min(places) >= 0 and not prior.batch:
+            masses = masses[places]
+        elif max(places) >= 0 or labels != [*range(len(labels))]:
+            raise InvalidInput(
+                "audit_samples",
+                expected="inputs that are the labels of the prior",
+                got=f"inputs {inputs!r}, labels {labels!r}",
+                mend="give prior= as a list, in the order of the inputs.",
+            )
+    p = as_numbers(masses)[0].astype(float)
     if p.shape != (n,) or not (p > 0).all() or abs(p.sum() - 1) > 1e-12:
         raise InvalidInput(
             "audit_samples",
@@ -148,15 +183,22 @@ def _prior_of(prior: Any, n: int) -> NDArray:
 
 def _mechanism_sampler(mechanism: Mechanism) -> Callable[[Any, int, Any], Any]:
     def sample(x: Any, size: int, rng: Any) -> Any:
-        array = np.empty(size, dtype=np.asarray(x).dtype)
-        array[:] = x
+        if mechanism.secret.dim > 1:
+            return mechanism.sample(tuple(np.full(size, v) for v in x), rng=rng)
+        array = np.empty(size, dtype=object if isinstance(x, tuple) else np.asarray(x).dtype)
+        array.fill(x)
         return mechanism.sample(array, rng=rng)
 
     return sample
 
 
 def _outcomes(draw: Any, x: Any, size: int, rng: Any, statistic: Any) -> NDArray:
-    found = np.asarray(draw(x, size, rng))
+    drawn = draw(x, size, rng)
+    try:
+        found = np.asarray(drawn)
+    except ValueError:  # rows of several lengths
+        found = np.empty(len(drawn), dtype=object)
+        found[:] = drawn
     if statistic is not None:
         found = np.asarray(statistic(found))
     if found.ndim == 0 or len(found) != size:
@@ -176,7 +218,9 @@ def _coded(outcomes: list[NDArray], half: int) -> tuple[list[NDArray], int]:
     if first.ndim == 1:
         values, counts = np.unique(first, return_counts=True)
         if len(values) > _MANY and first.dtype.kind in "fiu":
-            edges = np.unique(np.quantile(first, np.arange(1, _BINS) / _BINS))
+            known = first[~np.isnan(first)]
+            levels = np.arange(1, _BINS) / _BINS
+            edges = np.unique(np.quantile(known, levels, method="inverted_cdf"))
             code = np.searchsorted(edges, everything, side="right")
             return np.split(code, len(outcomes)), len(edges) + 1
         _, code = np.unique(everything, return_inverse=True)
@@ -255,7 +299,7 @@ class SamplerAudit:
             order = self._by_ratio(self.chosen_on[i], self._mixture())
             hits = np.cumsum(self.chosen_on[:, order], axis=1)
             low = _lower(hits[i], total[i], alpha)
-            high = np.array([_upper(h, n, alpha) for h, n in zip(hits, total, strict=True)])
+            high = _upper(hits, total[:, None], alpha)
             value = self._event_ratio(i, low, high)
             where = int(np.argmax(value))
             if value[where] > best:
@@ -274,15 +318,15 @@ class SamplerAudit:
         t : float
             Nats, >= 0.
         """
-        level = math.exp(real("SamplerAudit.tail", t, "t >= 0 (nats)")) * (1 + _SLACK)
-        if not level >= 1:
+        nats = real("SamplerAudit.tail", t, "t >= 0 (nats)")
+        if not nats >= 0:
             raise InvalidInput("SamplerAudit.tail", expected="t >= 0 (nats)", got=repr(t))
+        level = math.exp(nats) * (1 + _SLACK) if nats < 700 else math.inf
         events = {i: event for i, event in self._events(level).items() if level * self.prior[i] < 1}
         k, mass = len(self.inputs), 0.0
         for i, event in events.items():
             low, high = self._ends(event, k * len(events))
-            others = self.prior @ high - self.prior[i] * high[i]
-            gain = low[i] - level * others / (1 - level * self.prior[i])
+            gain = low[i] - level * self._others(i, high) / (1 - level * self.prior[i])
             mass += max(0.0, float(self.prior[i] * gain))
         return self._bound(mass * (1 - _SLACK), "probability", None, upper=1.0)
 
@@ -358,8 +402,11 @@ class SamplerAudit:
 
     def _event_ratio(self, i: int, low: Any, high: Any) -> Any:
         """Return P(E|x) / P(E) from below: it rises with P(E|x) and falls with the others."""
-        others = self.prior @ high - self.prior[i] * high[i]
-        return low / np.maximum(self.prior[i] * low + others, 1e-300)
+        return low / np.maximum(self.prior[i] * low + self._others(i, high), 1e-300)
+
+    def _others(self, i: int, values: Any) -> Any:
+        """Add up what the inputs but i contribute to a mean under the prior."""
+        return np.delete(self.prior, i) @ np.delete(values, i, axis=0)
 
     def _ends(
         self, event: NDArray, parts: float, counts: NDArray | None = None
@@ -368,8 +415,7 @@ class SamplerAudit:
         counts = self.tested_on if counts is None else counts
         alpha = (1 - self.confidence) / parts
         hits, total = counts[:, event].sum(axis=1), counts.sum(axis=1)
-        ends = [binomial(h, h, n, 1 - 2 * alpha) for h, n in zip(hits, total, strict=True)]
-        low, high = np.array(ends, float).T
+        low, high = _lower(hits, total, alpha), _upper(hits, total, alpha)
         return low * (1 - _SLACK), np.minimum(high * (1 + _SLACK), 1.0)
 
     def _bound(
@@ -402,15 +448,15 @@ def _log(ratio: Any) -> float:
     return math.log(ratio) - _SLACK if ratio > 0 else 0.0
 
 
-def _lower(hits: NDArray, n: int, alpha: float) -> NDArray:
-    """Return Clopper and Pearson's lower ends of many counts: only to choose an event."""
+def _lower(hits: NDArray, n: Any, alpha: float) -> NDArray:
+    """Return Clopper and Pearson's lower ends of many counts."""
     from scipy.stats import beta
 
     return np.where(hits > 0, beta.ppf(alpha, np.maximum(hits, 1), n - hits + 1), 0.0)
 
 
-def _upper(hits: NDArray, n: int, alpha: float) -> NDArray:
-    """Return Clopper and Pearson's upper ends of many counts: only to choose an event."""
+def _upper(hits: NDArray, n: Any, alpha: float) -> NDArray:
+    """Return Clopper and Pearson's upper ends of many counts."""
     from scipy.stats import beta
 
-    return np.where(hits < n, beta.ppf(1 - alpha, hits + 1, np.maximum(n - hits, 1)), 1.0)
+    return np.where(hits < n, beta.isf(alpha, hits + 1, np.maximum(n - hits, 1)), 1.0)

@@ -126,7 +126,7 @@ def constraint_of(what: str, guarantee: Any, p: Any, *, inner: bool) -> Constrai
     if kind is kinds.LDP:
         return ComparableColumns(p, first)
     if kind is kinds.AveragePML:
-        return ColumnsOnAverage(p, first)
+        return ColumnsOnAverage(p, min(first, Fraction(len(p))))  # it is never larger
     return BoundedColumns(
         p,
         Fraction(0) if kind is kinds.PML else 1 / first,

@@ -27,7 +27,6 @@ multiplier theta >= 0: the dual adds theta e^epsilon, and phi - theta max v take
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,7 +41,7 @@ from borel.figures.averages import mutual_information, total_variation
 from borel.numerics.intervals.rounding import log_fraction
 from borel.numerics.rational_systems import solution
 from borel.probability.alphabets import Finite
-from borel.probability.arrays import as_numbers
+from borel.probability.arrays import limited
 from borel.probability.bound import Bound
 from borel.probability.measure import Measure
 from borel.probability.mechanism import Mechanism
@@ -55,6 +54,8 @@ if TYPE_CHECKING:
 
 _MOST = 12
 """How many secrets: the vertices are about n 2^(n-1)."""
+_LARGEST = Fraction(10) ** 300
+"""Entries beyond it, at probabilities below its inverse, are not given to a solver in floats."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,6 +166,7 @@ def best(
     """
     law = _prior(prior)
     p = law.probabilities.tolist()
+    decisions = None if decisions is None else Finite(decisions).labels
     phi, chosen = _utility(prior, utility, loss, decisions)
     inner, outer = (
         constraint_of("design.best", guarantee, p, inner=inner) for inner in (True, False)
@@ -234,14 +236,14 @@ def _utility(
         if decisions is not None:
             raise InvalidInput("design.best", expected="loss= with decisions=", got="no loss")
         known = {"mutual_information": _information, "total_variation": _variation}
-        if utility not in known:
+        if not isinstance(utility, str) or utility not in known:
             raise InvalidInput(
                 "design.best",
                 expected=f"utility of {tuple(known)}, or loss= a matrix",
                 got=repr(utility),
             )
         return known[utility], None
-    values, _, _ = as_numbers(loss)
+    values = limited(loss, "design.best", "losses")
     n = prior.on.size
     if values.ndim != 2 or values.shape[0] != n or not values.shape[1]:
         raise InvalidInput(
@@ -249,7 +251,7 @@ def _utility(
             expected=f"a loss for each of {n} secrets (rows) and each decision (columns)",
             got=f"shape {values.shape}",
         )
-    if not all(math.isfinite(v) for v in values.ravel()):
+    if not np.isfinite(values.astype(float)).all():
         raise InvalidInput("design.best", expected="finite losses", got="an infinity or NaN")
     if decisions is not None and len(decisions) != values.shape[1]:
         raise InvalidInput(
@@ -302,7 +304,10 @@ def _solved(
     """Solve the programme in floats: the masses of vertices, and the multipliers of the rows."""
     from scipy.optimize import linprog
 
+    nothing = {}, [Fraction(0)] * len(p), Fraction(0)  # costs the optimum, not the guarantee
     vertices = sorted(constraint.vertices())
+    if max(map(max, vertices)) > _LARGEST:
+        return nothing
     values = [float(phi(p, v)[0]) for v in vertices]
     table = np.array(vertices, dtype=float).T
     more: dict[str, Any] = {}
@@ -312,8 +317,8 @@ def _solved(
             "b_ub": [float(constraint.most)],
         }
     found = linprog(-np.array(values), A_eq=table, b_eq=np.ones(len(p)), method="highs-ds", **more)
-    if found.x is None:  # a solver that gives up costs the optimum, not the guarantee
-        return {}, [Fraction(0)] * len(p), Fraction(0)
+    if found.x is None:
+        return nothing
     weights = {v: float(q) for v, q in zip(vertices, found.x, strict=True) if q > 0}
     multipliers = [-Fraction(float(m)) for m in found.eqlin.marginals]
     theta = -float(found.ineqlin.marginals[0]) if more else 0.0

@@ -40,7 +40,8 @@ class Design:
     guarantee : Guarantee
         The target.
     confidence : float or None
-        The posterior probability, or the confidence, that was asked for; None where it is proved.
+        The posterior probability, or the confidence, that was asked for; None where both sides
+        are proved.
     """
 
     parameter: float
@@ -231,11 +232,24 @@ def _search(
             got=repr(guarantee),
         )
     confidence = inside(f"design.{what}", "confidence", confidence)
+    if not callable(family):
+        raise InvalidInput(
+            f"design.{what}", expected="a function of the parameter", got=repr(family)
+        )
+    if prior is not None and not hasattr(prior, "over"):
+        raise InvalidInput(
+            f"design.{what}",
+            expected="a prior, a set of priors or a posterior over priors; None if the function "
+            "returns joints",
+            got=repr(prior),
+        )
     tol = real(f"design.{what}", tol, "tol > 0")
     if not tol > 0:
         raise InvalidInput(f"design.{what}", expected="tol > 0", got=repr(tol))
 
-    def tried(parameter: float) -> tuple[Joint, Verdict, bool]:
+    at_confidence = set()
+
+    def tried(parameter: float) -> tuple[Joint, Verdict]:
         made = family(parameter)
         if not isinstance(made, Joint if prior is None else Mechanism):
             raise InvalidInput(
@@ -248,14 +262,16 @@ def _search(
         joint: Any = made if prior is None else prior * made
         answer = joint.satisfies(guarantee)
         settled = _settled(answer, confidence)
-        return joint, settled, answer.holds is None and settled.holds is not None
+        if answer.holds is None and settled.holds is not None:
+            at_confidence.add(parameter)
+        return joint, settled
 
-    joint, verdict, at_confidence = tried(good)
+    joint, verdict = tried(good)
     if verdict.holds is not True:
-        where = f"at the end {good:g} of over"
+        where = f"the end {good:g} of over"
         if verdict.holds is None:
             raise Undecided(
-                f"design.{what}: undecided {where}: {verdict.reason}; the figure is "
+                f"design.{what}: undecided at {where}: {verdict.reason}; the figure is "
                 f"{verdict.bound!r}"
             )
         raise InvalidInput(
@@ -268,7 +284,7 @@ def _search(
     end = tried(bad)
     fails, failure, undecided = None, None, None
     if end[1].holds is True:
-        good, (joint, verdict, at_confidence) = bad, end
+        good, (joint, verdict) = bad, end
     elif end[1].holds is False:
         fails, failure = bad, end[1]
     else:
@@ -287,7 +303,7 @@ def _search(
         if found[1].holds is True:
             if undecided is not None and (first, second) != gaps[0]:
                 undecided = None  # what was not settled lies on the far side of a parameter
-            good, (joint, verdict, at_confidence) = middle, found
+            good, (joint, verdict) = middle, found
         elif found[1].holds is False:
             if undecided is not None and (first, second) == gaps[0]:
                 undecided = None
@@ -304,7 +320,7 @@ def _search(
         undecided,
         _threshold(good, verdict, fails, failure, monotone),
         guarantee,
-        confidence if at_confidence else None,
+        confidence if at_confidence & {good, fails} else None,
     )
 
 

@@ -76,14 +76,17 @@ def pml_extremal(*, prior: Measure, epsilon: Any = None, ratio: Any = None) -> M
     kind: Any = Fraction if exact else float
     total = sum(prior.probabilities.tolist())  # of floats 1 to their rounding
     factor, p = kind(factor), [kind(v) / kind(total) for v in prior.probabilities]
-    if len(p) < 2 or not min(p) > 0 or not factor >= 1 or not factor * (1 - min(p)) < 1:
+    sound = len(p) >= 2 and min(p) > 0 and factor >= 1
+    if not sound or not factor * (1 - min(p)) < 1:
         raise InvalidInput(
             "pml_extremal",
             expected="two labels or more of positive probability, and 1 <= e^epsilon < "
             "1 / (1 - min P_X)",
             got=f"min P_X = {float(min(p)):g}, e^epsilon = {float(factor):g}",
             mend="beyond it the best mechanism depends on the utility: "
-            "bl.design.best(prior, bl.guarantees.PML(epsilon)).",
+            "bl.design.best(prior, bl.guarantees.PML(epsilon))."
+            if sound
+            else "leave out what has probability 0, and give a level >= 0.",
         )
     rows = np.array([[factor * v for v in p] for _ in p], dtype=object if exact else float)
     for i, mass in enumerate(p):

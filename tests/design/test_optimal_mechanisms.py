@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction as F
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -222,6 +223,75 @@ def test_a_prior_of_floats_is_taken_as_fractions():
     ]
 
 
+def solved(rows, target):
+    """Solve a square system in Fractions; None if it is singular."""
+    m = [[F(v) for v in row] + [F(t)] for row, t in zip(rows, target, strict=True)]
+    for c in range(len(m)):
+        k = next((i for i in range(c, len(m)) if m[i][c]), None)
+        if k is None:
+            return None
+        m[c], m[k] = m[k], m[c]
+        m[c] = [v / m[c][c] for v in m[c]]
+        for i in range(len(m)):
+            if i != c:
+                m[i] = [a - m[i][c] * b for a, b in zip(m[i], m[c], strict=True)]
+    return [row[-1] for row in m]
+
+
+def ratios(p, least, most, factor):
+    """All vertices of least <= r <= most, r(x) <= factor r(x'), E r = 1, from its inequalities."""
+    n = len(p)
+    unit = [[int(i == j) for j in range(n)] for i in range(n)]
+    walls = [(e, most) for e in unit] + [([-v for v in e], -least) for e in unit]
+    pairs = ((a, b) for a in unit for b in unit if a != b and factor)
+    walls += [([u - factor * v for u, v in zip(a, b, strict=True)], 0) for a, b in pairs]
+    found = set()
+    for tight in combinations(walls, n - 1):
+        r = solved([p, *(a for a, _ in tight)], [1, *(b for _, b in tight)])
+        if r and all(sum(u * v for u, v in zip(a, r, strict=True)) <= b for a, b in walls):
+            found.add(tuple(r))
+    return found
+
+
+@pytest.mark.parametrize("tiny", [F(1, 7), F(1, 10**9)])
+@pytest.mark.parametrize(
+    ("target", "least", "most", "factor"),
+    [
+        (g.PML(ratio=F(9, 5)), 0, F(9, 5), None),
+        (g.PMC(ratio=F(9, 5)), F(5, 9), 10**9, None),
+        (g.LIP(ratio=F(9, 5)), F(5, 9), F(9, 5), None),
+        (g.ALIP(ratio_l=F(3), ratio_u=F(9, 5)), F(1, 3), F(9, 5), None),
+        (g.LDP(ratio=F(9, 5)), 0, 10**9, F(9, 5)),
+    ],
+    ids=["PML", "PMC", "LIP", "ALIP", "LDP"],
+)
+def test_the_optimum_is_that_of_all_bases_of_the_programme(target, least, most, factor, tiny):
+    p = [tiny, F(1, 3), F(2, 3) - tiny]
+    phi = {
+        r: sum((q * abs(v - 1) for q, v in zip(p, r, strict=True)), F(0)) / 2
+        for r in ratios(p, least, most, factor)
+    }
+    truth = F(0)
+    for basis in combinations(phi, 3):
+        q = solved([[r[x] for r in basis] for x in range(3)], [1] * 3)
+        if q and min(q) >= 0:
+            truth = max(truth, sum(a * phi[r] for a, r in zip(q, basis, strict=True)))
+    found = bl.design.best(bl.pmf(p), target, utility="total_variation")
+    assert truth > 0
+    assert F(found.optimum.lower) <= truth <= F(found.optimum.upper)
+    assert found.optimum.width < 1e-9
+
+
+def test_levels_and_probabilities_that_no_float_holds():
+    free = bl.design.best(bl.pmf(PRIOR), g.AveragePML(1000.0))
+    assert free.utility.lower <= information(np.array(PRIOR, float), np.eye(3)) + 1e-12
+    assert free.utility.upper > 1.01  # nothing is kept back: the entropy of the prior
+    tiny = F(1, 10**320)
+    found = bl.design.best(bl.pmf([tiny, 1 - tiny]), g.PMC(1.0), utility="total_variation")
+    # E|f(y|X) - f(y)| / 2 is below the smaller probability: 0 to any float
+    assert found.verdict.holds and found.optimum.lower <= 0 <= found.optimum.upper
+
+
 def test_ten_secrets():
     p = [F(i, 55) for i in range(1, 11)]
     found = bl.design.best(bl.pmf(p), g.PML(ratio=F(2)), utility="total_variation")
@@ -244,6 +314,23 @@ def test_ten_secrets():
         ),
         (lambda: bl.design.best(bl.pmf([0.5] * 2), g.PML(1.0), loss=[1, 2]), InvalidInput, "loss"),
         (lambda: bl.design.best(bl.pmf([0.5] * 2), g.LDP(math.inf)), InvalidInput, "finite level"),
+        (
+            lambda: bl.design.best(bl.pmf([0.5] * 2), g.PML(1.0), utility=["total_variation"]),
+            InvalidInput,
+            "utility",
+        ),
+        (
+            lambda: bl.design.best(bl.pmf([0.5] * 2), g.PML(1.0), loss=[[F(10**400)], [1]]),
+            InvalidInput,
+            "a float holds",
+        ),
+        (
+            lambda: bl.design.best(
+                bl.pmf([0.5] * 2), g.PML(1.0), loss=[[0, 1], [1, 0]], decisions=["a", "a"]
+            ),
+            InvalidInput,
+            "distinct",
+        ),
     ],
 )
 def test_what_is_not_there_is_said(call, error, match):

@@ -76,6 +76,21 @@ def test_a_set_from_counts_is_answered_at_its_confidence():
         bl.design.largest(family, learnt, g.PML(0.3), over=(0.1, 3), confidence=0.99)
 
 
+def test_a_failure_at_a_confidence_is_not_shown_as_proved():
+    """Proved where it holds, a set from counts where it fails: the confidence is named."""
+    counts = bl.priors.from_counts([20, 30, 50], confidence=0.9)
+
+    def joint(e):
+        prior = bl.pmf([0.2, 0.3, 0.5]) if e < 1 else counts
+        return prior * bl.mechanisms.randomized_response(k=3, epsilon=0.3 if e < 1 else 3.0)
+
+    found = bl.design.largest(
+        joint, None, bl.guarantees.PML(0.4), over=(0.1, 2), tol=0.1, confidence=0.9
+    )
+    assert found.verdict.bound.proved and found.failure.bound.status == "statistical"
+    assert found.confidence == 0.9 and "confidence" in repr(found)
+
+
 def test_a_posterior_is_answered_at_a_posterior_probability():
     rng = np.random.default_rng(3)
     draws = rng.dirichlet([20, 30, 50], size=(4, 500))
@@ -167,6 +182,8 @@ def test_the_end_of_the_range():
         ({"tol": 0}, InvalidInput, "tol"),
         ({"guarantee": 1.0}, InvalidInput, "guarantee"),
         ({"family": lambda b: b}, InvalidInput, "returns a Mechanism"),
+        ({"family": 3}, InvalidInput, "a function"),
+        ({"prior": [0.5, 0.5]}, InvalidInput, "a prior"),
     ],
 )
 def test_bad_input(change, error, match):

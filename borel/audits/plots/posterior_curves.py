@@ -117,6 +117,16 @@ def frontier(
 
     members, dim = _members(mechanisms)
     measures = dict(privacy) if isinstance(privacy, Mapping) else {"": privacy}
+    if not measures or not all(m is None or callable(m) for m in measures.values()):
+        raise InvalidInput(
+            "frontier",
+            expected="privacy=, a function of a joint or a mapping from names to such functions",
+            got=repr(privacy),
+        )
+    if not callable(utility):
+        raise InvalidInput(
+            "frontier", expected="utility=, a function of a joint", got=repr(utility)
+        )
     statuses = []
 
     def column(name: str, measure: Callable[[Any], Any]) -> xr.Dataset:
