@@ -214,3 +214,42 @@ def test_marginals_are_no_number_under_other_priors():
 def _mean_over_least():
     values = [clayton(0.5, 1.0)(mp.mpf(0.5), mp.mpf(x)) for x in (0.25, 0.75)]
     return sum(values) / 2 / min(values)
+
+
+# -- where it does not hold -----------------------------------------------------------------------
+
+
+def test_a_density_that_is_not_given_at_0_is_not_made_up():
+    """Clayton's formula is NaN where an input is 0; PML goes to infinity beside an outcome of 0."""
+    assert bl.pml(joint(clayton(0.5, 1.0)))(0.0).upper == np.inf
+    mech = bl.Mechanism(clayton(0.5, 1.0), secret=UNIT, outcome=UNIT)
+    assert bl.pml(bl.pmf([0.5, 0.5], on=bl.Finite([0, 0.5])) * mech)(0.5).status == "undecided"
+
+
+@pytest.mark.parametrize(
+    "density",
+    [
+        lambda y, x: 4 * np.sqrt(y - 0.25) ** 2 + 0 * x,  # 4 y - 1, but not below 1/4
+        lambda y, x: np.sqrt(y - 0.25) * np.sqrt(y - 0.25) / y,
+        lambda y, x: np.maximum(0, y - 0.5) / np.maximum(0, y - 0.5) / x,
+        lambda y, x: (1 / (x - y)) ** -1 / y,
+    ],
+)
+def test_powers_of_what_may_be_negative_or_0_do_not_merge(density):
+    graph = simplified(trace(density, ("y", "x"), ()))
+    assert integral(graph, "y", 1.0) is None
+    for y in (0.1, 0.9):
+        found, truth = (
+            float(float64.evaluate(g, {"x": 0.5, "y": y}))
+            for g in (powers.cleared(graph, {"x", "y"}), graph)
+        )
+        assert np.isnan(found) == np.isnan(truth)
+
+
+def test_a_pole_on_a_short_interval_of_outcomes():
+    """Beyond 1/4 the root t of an outcome is more than any outcome."""
+    h = bl.Interval(0, 0.25)
+    mech = bl.Mechanism(lambda y, x: 4 * (1 - x) + x / np.sqrt(y), secret=UNIT, outcome=h)
+    found = bl.pml(bl.uniform(UNIT) * mech).sup()
+    with mp.workdps(30):
+        holds(found, mp.log(2))

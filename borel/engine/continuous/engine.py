@@ -190,8 +190,11 @@ class CertifiedEngine(LawMeasures):
         atoms = np.isin(ys, list(self.at_atoms)) if self.at_atoms else np.zeros(len(ys), bool)
         out = []
         if not atoms.all():
-            far = ~atoms & self.surface.underflows(ys)
-            for surface, on in ((self.surface, ~atoms & ~far), (self.surface.spread, far)):
+            given = self.surface.as_given
+            zero = ~atoms & (ys == 0) & (given is not self.surface)
+            far = ~atoms & ~zero & self.surface.underflows(ys)
+            near = ~atoms & ~zero & ~far
+            for surface, on in ((self.surface, near), (self.surface.spread, far), (given, zero)):
                 if surface is not None and on.any():
                     where = np.flatnonzero(on)
                     out.append(_Points(surface, where, ys[where]))

@@ -167,7 +167,7 @@ class Partition:
         if self.engine.near_zero is None or not 0 <= 4 * low < high < math.inf:
             return 0.0, math.inf
         bands, root = self.engine.near_zero
-        low, high = low ** (1 / root) * (1 - 2.0**-48), high ** (1 / root) * (1 + 2.0**-48)
+        low, high = low ** (1 / root) * (1 - 2.0**-40), high ** (1 / root) * (1 + 2.0**-40)
         at = np.array([low]), np.array([high])
         found = bands.evaluate(self.kind, *at, tol=self._tol, deadline=self.engine.deadline())
         return max(float(found.lower[0]), 0.0), float(found.upper[0])

@@ -30,7 +30,7 @@ from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.domains import has_values
-from borel.numerics.intervals.rounding import sum_outward
+from borel.numerics.intervals.rounding import fraction_down, fraction_up, sum_outward
 from borel.probability.alphabets import Finite, Integers, Interval
 from borel.probability.density import ranges_of
 from borel.probability.kernel_operations import probes_of
@@ -90,9 +90,9 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     if not prior.masses and prior.on.kind == "continuous":  # no secret is 0
         total = power_total(mechanism.density, "y")
         if total is not None:
-            ends = float(total), float(total)
+            ends = fraction_down(total), fraction_up(total)
             require_one(mechanism.density, ends, repr(mechanism), "every x")
-            return _known(abs(float(total - 1)), "integral", "of powers, exactly")
+            return _known(fraction_up(abs(total - 1)), "integral", "of powers, exactly")
     names = ("x",) if dim == 1 else tuple(f"x{i}" for i in range(dim))
     try:
         graph = log_graph(mechanism.density)

@@ -300,8 +300,7 @@ def log_graph(density: Density) -> Graph:
         raise NotEnclosed(f"it could not be traced ({density.opaque})")
     if density.log:
         return rewrite.simplified(density.graph)
-    graph = powers.cleared(rewrite.simplified(density.graph), above_zero(density))
-    return rewrite.log_of(graph, prover(density))
+    return rewrite.log_of(density.graph, prover(density))
 
 
 def above_zero(density: Density) -> set[str]:
@@ -325,6 +324,11 @@ class Surface:
     secret : Secret
         The prior.
 
+    Attributes
+    ----------
+    as_given : Surface
+        The kernel at an outcome of 0, where a form of it that is as good elsewhere may be another.
+
     Raises
     ------
     NotEnclosed
@@ -333,7 +337,22 @@ class Surface:
 
     def __init__(self, density: Density, secret: Secret):
         self._density = density
-        self._read(log_graph(density), secret)
+        graph = log_graph(density)
+        cleared = self._cleared(secret)
+        self._read(cleared or graph, secret)
+        self.as_given = self.of(graph, secret) if cleared else self
+
+    def _cleared(self, secret: Secret) -> Graph | None:
+        """Return log f without negative powers in sums, if it has any.
+
+        It is the same where no input is 0: a secret of 0 may have no mass.
+        """
+        density = self._density
+        if density.graph is None or density.log or (secret.atoms == 0).any() or secret.rest:
+            return None
+        given = rewrite.simplified(density.graph)
+        graph = powers.cleared(given, above_zero(density))
+        return None if graph == given else rewrite.log_of(graph, prover(density))
 
     def _read(self, graph: Graph, secret: Secret) -> None:
         density = self._density
@@ -382,6 +401,7 @@ class Surface:
         out = object.__new__(Surface)
         out._density = self._density
         out.spread = out.near_zero = None
+        out.as_given = out
         out._read(graph, secret)
         return out
 
@@ -395,7 +415,7 @@ class Surface:
         found = powers.regular(graph, positive, "y") if "y" in positive else None
         if found is None:
             return None
-        return self.of(rewrite.log_of(found[0], prover(self._density)), self.secret), found[1]
+        return self.of(rewrite.log_of(found[0]), self.secret), found[1]
 
     @property
     def logs(self) -> list[Program]:
@@ -448,7 +468,7 @@ class Surface:
         part.varies = self.varies
         part.plain = (self.plain[0], Program(rewrite.wedge(self.plain[1].graph), self.varies))
         part.far = part.plain
-        part._density, part.spread = None, None
+        part._density, part.spread, part.as_given = None, None, part
         return part
 
     def inputs(

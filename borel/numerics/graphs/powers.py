@@ -38,9 +38,20 @@ ONE: Term = ()
 
 
 def term_of(pairs: Iterable[tuple[Any, Fraction]]) -> Term:
-    """Return the product of powers."""
+    """Return the product of powers.
+
+    Raises
+    ------
+    NotAlgebraic
+        Powers of a base that need not be positive, whose product is defined where they are not:
+        S^(1/2) S^(1/2) is S only where that is not negative, and S / S is 1 only where it is not 0.
+    """
     out: dict[Any, Fraction] = {}
     for base, exponent in pairs:
+        if base in out and not isinstance(base, str):
+            both = out[base], exponent
+            if any(e.denominator != 1 for e in both) or (both[0] < 0) != (both[1] < 0):
+                raise NotAlgebraic
         out[base] = out.get(base, Fraction(0)) + exponent
     kept = [(base, exponent) for base, exponent in out.items() if exponent]
     return tuple(sorted(kept, key=lambda pair: (type(pair[0]).__name__, repr(pair[0]))))
@@ -117,10 +128,11 @@ def _single(part: Terms) -> tuple[Term, Fraction]:
 def _power(part: Terms, p: Fraction) -> Terms | None:
     """Return a power of a sum; None where it is not the product of the powers of its bases."""
     term, number = _single(part)
-    if p.denominator != 1:
-        signed = [exponent for base, exponent in term if not isinstance(base, str)]
-        if number != 1 or len(signed) > 1 or signed not in ([], [1]):
-            return None
+    signed = [exponent for base, exponent in term if not isinstance(base, str)]
+    if p.denominator != 1 and (number != 1 or signed not in ([], [1])):
+        return None
+    if any(e.denominator != 1 or (e < 0 and p < 0) for e in signed):
+        return None
     if number == 0 or p == 0:
         return None
     return {powered(term, p): exact_power(number, p)}
