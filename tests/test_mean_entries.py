@@ -276,6 +276,8 @@ def test_what_is_missing_says_so():
     far = bl.pmc(entry(U, 3, "gaussian", sigma=1.0))(1e9)
     assert far.status == "undecided"
     assert far.lower == 0
+    long = bl.pmc(entry(U, 10**6, "gaussian", sigma=1e-5))(0.5)  # a million terms are not summed
+    assert long.status == "undecided"
 
 
 def test_bad_means():

@@ -481,7 +481,8 @@ class FiniteBits(_Bits):
             return supremum(num, den, self.interval, error=self.error, tol=tol)
         k = np.arange(num.shape[1])
         weights = np.array([float(low ** int(j) * (1 - low) ** int(k[-1] - j)) for j in k])
-        if weights.min() < 1e-280:  # powers that float64 loses: exactly, pair by pair
+        least = min(c[c > 0].min(initial=1.0) for c in (num, den))
+        if weights.min() * least < 1e-280:  # products that float64 loses: exactly, pair by pair
             return self._exactly(num, den)
         quotient = (num @ weights) / (den @ weights)
         j = int(np.argmax(quotient))

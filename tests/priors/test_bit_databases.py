@@ -409,3 +409,19 @@ def test_counts_that_are_refused():
         bl.iid(bl.priors.bernoulli(F(1, 4), F(3, 4)), 20) * bl.mechanisms.gaussian(
             sigma=1.0, secret=bl.Integers(0, 20)
         )
+
+
+def test_products_that_underflow_are_neither_nan_nor_zero():
+    """Outcome 2 comes of 200 ones only, with 1e-300: f(2|0) = 0 and f(2|1) / f_Y = 1 / p."""
+    n = 200
+    K = np.zeros((n + 1, 3))
+    K[:, :2] = 0.5
+    K[n] = [0.5, 0.5, 1e-300]
+    mech = bl.Mechanism.from_matrix(K, secret=bl.Integers(0, n), outcome=bl.Finite(3))
+    one = bl.entry(bl.iid(bl.priors.bernoulli(F(1, 10), F(1, 10)), n) * mech)
+    found = bl.pml(one)(2)
+    assert found.lower <= math.log(10) <= found.upper
+    assert found.width < 1e-9
+    assert bl.pmc(one)(2).lower == math.inf
+    with pytest.raises(bl.InvalidInput, match="Fractions"):
+        bl.entry(bl.iid(bl.pmf([0.9, 0.1]), n) * mech)
