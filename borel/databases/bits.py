@@ -19,7 +19,7 @@ from borel.engine.finite.polynomial_quotients import Supremum, supremum
 from borel.engine.prior_sets.engine import SetEngine
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.closed_forms import proved
-from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries
+from borel.mechanisms.counting import PAPER, CountingQuery, as_query, at_end, entries
 from borel.mechanisms.counting_entry import curve, leakage
 from borel.mechanisms.noise import GaussianForms
 from borel.mechanisms.noisy_count import Ends, NoisyCount
@@ -104,6 +104,7 @@ class BitJoint(Joint):
     _made_of = ("database", "mechanism", "i")
 
     def __init__(self, database: BitDatabase, mechanism: Mechanism, i: int | None = None):
+        mechanism = as_query(mechanism, database.n)
         self.database, self.mechanism, self.i = database, mechanism, i
         self.prior = BitLaws(self)
         if isinstance(mechanism, CountingQuery):

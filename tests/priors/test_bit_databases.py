@@ -492,3 +492,21 @@ def test_the_suprema_of_gaussian_noise_on_a_count():
     noise = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Integers(0, 5))
     with pytest.raises(bl.NotYet, match="not finite"):
         bl.pml(bl.iid(bl.priors.bernoulli(F(1, 4), F(1, 2)), 5) * noise).sup()
+
+
+def test_laplace_noise_on_a_count_is_the_counting_query():
+    n = 20
+    noise = bl.mechanisms.laplace(b=2.0, secret=bl.Integers(0, n))
+    query = bl.mechanisms.counting_query(n=n, b=2.0, of="count")
+    for prior in (bl.priors.bernoulli(F(1, 4), F(1, 2)), bl.pmf([F(3, 4), F(1, 4)])):
+        one, same = (bl.entry(bl.iid(prior, n) * mech) for mech in (noise, query))
+        truth = 0.5 - math.log(0.75 + 0.25 * math.exp(0.5))
+        assert bl.pml(one).sup().lower == pytest.approx(truth, rel=1e-14)
+        for ask in (bl.pml, bl.pmc):
+            assert (ask(one)(7.3).lower, ask(one)(7.3).upper) == (
+                ask(same)(7.3).lower,
+                ask(same)(7.3).upper,
+            )
+    three = bl.iid(bl.pmf([F(1, 3)] * 3), n)
+    with pytest.raises((bl.InvalidInput, bl.NotYet)):
+        three * noise
