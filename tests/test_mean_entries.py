@@ -308,7 +308,7 @@ def test_entries_that_are_moved_and_scaled():
 
 
 def test_an_opaque_density_makes_estimates():
-    opaque = bl.Measure(lambda x: np.vectorize(lambda v: 2 * float(v))(x), on=bl.Interval(0, 1))
+    opaque = bl.Measure(lambda x: 2 * np.array(x, dtype=float), on=bl.Interval(0, 1))
     one = entry(opaque, 3, b=0.3)
     for bound in (bl.pmc(one).sup(), bl.pml(one).sup(), bl.pmc(one)(2.0), bl.ldp(one)):
         assert bound.status == "estimate"
