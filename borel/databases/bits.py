@@ -19,8 +19,9 @@ from borel.engine.finite.polynomial_quotients import Supremum, supremum
 from borel.engine.prior_sets.engine import SetEngine
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.closed_forms import proved
-from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries
+from borel.mechanisms.counting import PAPER, CountingQuery, as_query, at_end, entries
 from borel.mechanisms.counting_entry import curve, leakage
+from borel.mechanisms.noise import GaussianForms
 from borel.mechanisms.noisy_count import Ends, NoisyCount
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import (
@@ -45,6 +46,9 @@ _ROWS = 100_000
 _DEGREE = 500
 """Up to this degree float64 holds the binomial coefficients, with room."""
 _TERMS = 100_000_000
+_DEEPEST = 640
+"""Logarithm of the largest quotient of densities: what float64 holds, with room."""
+_FAR = "far out Gaussian noise on a count tells one bit from the other"
 
 
 class BitDatabase:
@@ -100,6 +104,7 @@ class BitJoint(Joint):
     _made_of = ("database", "mechanism", "i")
 
     def __init__(self, database: BitDatabase, mechanism: Mechanism, i: int | None = None):
+        mechanism = as_query(mechanism, database.n)
         self.database, self.mechanism, self.i = database, mechanism, i
         self.prior = BitLaws(self)
         if isinstance(mechanism, CountingQuery):
@@ -117,7 +122,8 @@ class BitJoint(Joint):
                 )
             return
         if self.counted:
-            self._require_finite()
+            if not self.gaussian:
+                self._require_finite()
             if database.n > _DEGREE:
                 raise NotYet(
                     "iid(prior_set, n) * mech",
@@ -146,11 +152,17 @@ class BitJoint(Joint):
         """Whether the mechanism sees the number of ones: its secrets are 0, ..., n."""
         return self.mechanism.secret == Integers(0, self.database.n)
 
+    @property
+    def gaussian(self) -> bool:
+        """Whether the mechanism is Gaussian noise on the number of ones."""
+        return self.counted and isinstance(self.mechanism.closed_forms, GaussianForms)
+
     def _require_finite(self) -> None:
         if not self.mechanism.finite:
             raise NotYet(
                 "iid(prior_set, n) * mech",
-                missing="outcomes that are not finite, but for the counting query",
+                missing="outcomes that are not finite, but for the counting query and for one bit "
+                "of a count with Gaussian noise",
                 instead="one prior at a time: iid(prior, n) * mech.",
             )
 
@@ -183,7 +195,12 @@ class BitLaws(PriorSet):
 
     def engine(self, joint: BitJoint) -> SetEngine:
         """Return what maximises over p."""
-        return (CountingBits if isinstance(joint.mechanism, CountingQuery) else FiniteBits)(joint)
+        if isinstance(joint.mechanism, CountingQuery):
+            return CountingBits(joint)
+        if joint.gaussian and joint.i is not None:
+            return GaussianBits(joint)
+        joint._require_finite()
+        return FiniteBits(joint)
 
     def __repr__(self) -> str:
         """Show the set, the number of entries, and which entry is the secret."""
@@ -388,25 +405,19 @@ class CountingBits(_Bits):
         return proved(*ends, PROP, attained=True)
 
 
-class FiniteBits(_Bits):
-    r"""A finite mechanism on small databases of bits, or about their number of ones.
+class _Columns(_Bits):
+    r"""Columns K(y|.) of a kernel on databases of bits, or on their number of ones.
 
     f_Y and f(y|d) are polynomials in p. Of the number of ones,
     :math:`f(y|d) = \sum_k \binom{n-1}{k} p^k (1-p)^{n-1-k} K(y | k + d)`.
     """
 
-    def __init__(self, joint: BitJoint):
+    def __init__(self, joint: BitJoint, kernel: np.ndarray, rounding: float, labels: Any):
         super().__init__(joint)
-        mechanism, n = joint.mechanism, joint.database.n
-        self.assumptions = ("floats mean the normalised laws within their rounding",)
-        self.reason = carried(mechanism)
-        if self.reason:
-            raise NotYet("a set of priors over databases", missing=f"a proof: {self.reason}")
-        kernel = as_floats(mechanism.matrix, "iid(prior_set, n) * mech")
-        if (kernel[kernel > 0] < NORMAL).any():
-            raise NotYet("a set of priors over databases", missing="subnormal probabilities")
+        n = joint.database.n
+        self.labels = labels
         self.kernel = kernel if joint.counted else kernel.reshape(*[2] * n, -1)
-        self.error = compounded(max(mechanism.rounding, U), (len(kernel) + 4) * U)
+        self.error = compounded(max(rounding, U), (len(kernel) + 4) * U)
 
     @cached_property
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -441,14 +452,14 @@ class FiniteBits(_Bits):
         laws, kernels = np.concatenate([law] * len(each)), each.reshape(-1, law.shape[-1])
         return (kernels, laws) if kind == "pml" else (laws, kernels)
 
-    def _maximum(self, kind: str, columns: np.ndarray) -> Bound:
+    def maximum(self, kind: str, columns: np.ndarray) -> Bound:
         num, den = self._pairs(kind, columns)
         alive = num.any(axis=1) | den.any(axis=1)
         about: dict[str, Any] = {"assumptions": self.assumptions}
         if self.single and self.interval[0] in (0, 1):
             return Bound.certified(0.0, 0.0, **about)  # a certain secret
         never = alive & ~den.any(axis=1)
-        labels = self.joint.outcome.labels
+        labels = self.labels
         if never.any():
             j = int(np.flatnonzero(never)[0])
             about["witness"] = {"y": labels[columns[j % len(columns)]]}
@@ -481,7 +492,8 @@ class FiniteBits(_Bits):
             return supremum(num, den, self.interval, error=self.error, tol=tol)
         k = np.arange(num.shape[1])
         weights = np.array([float(low ** int(j) * (1 - low) ** int(k[-1] - j)) for j in k])
-        if weights.min() < 1e-280:  # powers that float64 loses: exactly, pair by pair
+        least = min(c[c > 0].min(initial=1.0) for c in (num, den))
+        if weights.min() * least < 1e-280:  # products that float64 loses: exactly, pair by pair
             return self._exactly(num, den)
         quotient = (num @ weights) / (den @ weights)
         j = int(np.argmax(quotient))
@@ -506,13 +518,28 @@ class FiniteBits(_Bits):
         low, high = fraction_down(quotients[j]), fraction_up(quotients[j])
         return Supremum(low * (1 - slack), high * (1 + slack), float(p), j)
 
+
+class FiniteBits(_Columns):
+    """A finite mechanism on small databases of bits, or about their number of ones."""
+
+    def __init__(self, joint: BitJoint):
+        mechanism = joint.mechanism
+        self.assumptions = ("floats mean the normalised laws within their rounding",)
+        self.reason = carried(mechanism)
+        if self.reason:
+            raise NotYet("a set of priors over databases", missing=f"a proof: {self.reason}")
+        kernel = as_floats(mechanism.matrix, "iid(prior_set, n) * mech")
+        if (kernel[kernel > 0] < NORMAL).any():
+            raise NotYet("a set of priors over databases", missing="subnormal probabilities")
+        super().__init__(joint, kernel, mechanism.rounding, joint.outcome.labels)
+
     def at(self, kind: str, y: Any) -> Bound:
         """Return the supremum over p at one outcome."""
-        return self._maximum(kind, np.atleast_1d(self.joint.outcome.positions(y)))
+        return self.maximum(kind, np.atleast_1d(self.joint.outcome.positions(y)))
 
     def sup(self, kind: str) -> Bound:
         """Return the supremum over p and the outcomes."""
-        return self._maximum(kind, np.arange(self.kernel.shape[-1]))
+        return self.maximum(kind, np.arange(self.kernel.shape[-1]))
 
     def ldp(self) -> Bound:
         """Return the largest LDP level of an entry's kernel, or that of the mechanism."""
@@ -520,7 +547,58 @@ class FiniteBits(_Bits):
             from borel.figures.levels import leakage_capacity
 
             return leakage_capacity(self.joint.mechanism)
-        return self._maximum("ldp", np.arange(self.kernel.shape[-1]))
+        return self.maximum("ldp", np.arange(self.kernel.shape[-1]))
+
+
+class GaussianBits(_Bits):
+    r"""Gaussian noise on the number of ones, seen from one bit.
+
+    Notes
+    -----
+    *At one outcome* f_Y and f(y|d) are polynomials in p, as for finite mechanisms.
+    *Suprema.* Let 0 < p < 1. f(y|1) / f(y|0) is a mean, weighted by f(y|0), of
+    K(y|k + 1) / K(y|k) = exp((y - k - 1/2) / sigma^2): as y grows it passes every bound, and tends
+    to 0 as y falls. So f_Y / f(y|0) passes every bound, and PMC and LDP are infinite;
+    f(y|1) / f_Y tends to 1/p, f(y|0) / f_Y to 1/(1 - p), and no ratio is larger.
+    """
+
+    def __init__(self, joint: BitJoint):
+        super().__init__(joint)
+        noise = joint.mechanism.closed_forms
+        assert isinstance(noise, GaussianForms)
+        self.sigma = noise.sigma
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Return the supremum over p at one outcome."""
+        t, scale = Fraction(float(y)), 2 * Fraction(self.sigma) ** 2
+        powers = [(t - k) ** 2 / scale for k in range(self.database.n + 1)]
+        least = min(powers)
+        if max(powers) - least > _DEEPEST:
+            raise NotYet(
+                "iid(prior_set, n) * mech",
+                missing=f"densities that differ by a factor of e^{_DEEPEST} between the counts",
+                instead="wider noise; bl.pml(joint).sup().",
+            )
+        column = [enclose(lambda v=v: ball(least - v).exp())[0] for v in powers]  # 2 U at most
+        columns = _Columns(self.joint, np.array(column)[:, None], 2 * U, [float(y)])
+        return columns.maximum(kind, np.arange(1))
+
+    def sup(self, kind: str) -> Bound:
+        """Return the supremum over p and the outcomes, approached as the outcome grows or falls."""
+        low, high = self.interval
+        if self.single and low in (0, 1):
+            return proved(0.0, 0.0, _FAR, attained=True)
+        q = min(low, 1 - high)
+        if kind == "pmc" or q == 0:
+            return proved(math.inf, math.inf, _FAR, attained=False)
+        p = low if q == low else high
+        witness = {"x": int(q == low), "prior": self.member(p), "p": float(p)}
+        ends = enclose(lambda: -ball(q).log())
+        return proved(*ends, _FAR, attained=False, witness=witness)
+
+    def ldp(self) -> Bound:
+        """Return the LDP level of the kernel of one bit, infinite if the bit is not certain."""
+        return self.sup("pmc")
 
 
 def _binomials(n: int) -> np.ndarray:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.errors import NotYet
+from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.independent_entries import binomial_law, chance, product_law
 from borel.mechanisms.noisy_count import NoisyCount
-from borel.numerics.intervals.rounding import U, compounded
+from borel.numerics.intervals.rounding import CLEAR, U, compounded
 from borel.probability.alphabets import Integers, Reals
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.density import Density
@@ -175,12 +175,25 @@ def count_kernel(prior: Measure, n: int, one: Ends, mechanism: Mechanism) -> Mec
         w, kernel = as_floats(w, "bl.entry"), as_floats(kernel, "bl.entry")
         error = compounded(others.rounding, max(mechanism.rounding, U), (n + 4) * U)
     rows = {0: w @ kernel[:-1], 1: w @ kernel[1:]}
+    if error and any(_may_lose(w, k, rows[d]) for d, k in enumerate((kernel[:-1], kernel[1:]))):
+        raise InvalidInput(
+            "bl.entry",
+            expected="a kernel of one bit that float64 can hold",
+            got="probabilities of outcomes that are near 1e-271 or below it",
+            mend="give the prior and the mechanism as Fractions.",
+        )
     matrix = np.stack([rows[int(label)] for label in prior.on.labels])
     out = Mechanism._from_matrix(
         matrix, prior.on, mechanism.outcome, f"one entry of {mechanism.name or 'a count'}", error
     )
     out.unproved = carried(prior, mechanism)
     return out
+
+
+def _may_lose(w: np.ndarray, kernel: np.ndarray, sums: np.ndarray) -> bool:
+    """Whether sums w @ kernel may have lost products to underflow: a lost mass is not a zero."""
+    small = sums < CLEAR
+    return bool(((w > 0).astype(float) @ (kernel[:, small] > 0)).any())
 
 
 def mixture_kernel(prior: Measure, n: int, mechanism: Mechanism, i: int) -> Mechanism:

@@ -154,7 +154,7 @@ class MeanForms(ClosedForms):
         top = self.sup(joint, kind)
         assert top is not None
         if found is None:
-            reason = f"its density may be below e^-{DEEPEST:g}, too far out for the series."
+            reason = f"its density may be below e^-{DEEPEST:g}, or its series has too many terms."
             return Bound.undecided(0.0, top.upper, reason=reason)
         own, given = found
         with precision(PRECISION):

@@ -17,7 +17,7 @@ from borel.databases.entry_kernels import (
 )
 from borel.databases.entry_means import mean_kernel, require_numbers
 from borel.errors import InvalidInput, NotYet
-from borel.mechanisms.counting import CountingQuery, entries
+from borel.mechanisms.counting import CountingQuery, as_query, entries
 from borel.mechanisms.independent_entries import binomial_law, chance, product_law
 from borel.mechanisms.noisy_count import Ends
 from borel.mechanisms.noisy_means import NoisyMean
@@ -50,7 +50,7 @@ def iid(prior: Any, n: int) -> Any:
         an interval are seen through `bl.mechanisms.laplace_mean` or `gaussian_mean`, for any n.
         Over a set of priors figures are suprema over its members: closed forms for the counting
         query, certified branch and bound over p for finite mechanisms, those about the number of
-        ones up to n = 500.
+        ones up to n = 500; so for one bit of a count with Gaussian noise.
 
     Raises
     ------
@@ -286,6 +286,8 @@ class DatabaseJoint(Joint):
         """Return the joint of one entry with the outcome; see `borel.entry`."""
         database, mechanism = self.database, self.mechanism
         prior, n = database.prior, database.n
+        if self.counted:
+            mechanism = as_query(mechanism, n)
         if isinstance(mechanism, NoisyMean):
             kernel = mean_kernel(prior, mechanism)
         elif isinstance(mechanism, CountingQuery):

@@ -27,7 +27,9 @@ from typing import Any
 from borel.numerics.balls.arithmetic import ball, precision
 
 _MOST = 16_384
-"""Up to this many terms are summed."""
+"""Up to this many terms are summed for Laplace noise: what is left out may be large."""
+_MOST_GAUSSIAN = 65_536
+"""Up to this many are for Gaussian noise; series that need more are not summed."""
 _DIGITS = 60.0
 """Remainders are to be below e to minus this."""
 DEEPEST = 3000.0
@@ -140,7 +142,8 @@ class SumSeries:
     def log_means(self, t: Fraction, xs: list[Fraction]) -> tuple[Any, list[Any]] | None:
         """Return log E k(t - S_n) and log E k(t - x - S_(n-1)) for each x of [0, 1], as balls.
 
-        None where the densities may be below e^-`DEEPEST`; for Laplace noise t is in [0, n].
+        None where the densities may be below e^-`DEEPEST`, or where it takes too many terms. For
+        Laplace noise t is in [0, n].
         """
         if abs(t) > 10**100 or not Fraction(1, 10**100) < self.scale < 10**100:
             return None
@@ -153,6 +156,8 @@ class SumSeries:
         digits = _DIGITS + depth
         with precision(int(160 + 3 * digits)):
             wave = self._wave(t, digits)
+            if wave is None:
+                return None
             means = [self._mean(t, self.n, *wave)]
             means += [self._mean(t - x, self.n - 1, *wave) for x in xs]
             logs = [m.log() for m in means]
@@ -164,8 +169,11 @@ class SumSeries:
 
     # -- the period and the number of terms -----------------------------------------------------
 
-    def _wave(self, t: Fraction, digits: float) -> tuple[Fraction, int, Any]:
-        """Return a period, how many terms are summed, and a bound of what is left out."""
+    def _wave(self, t: Fraction, digits: float) -> tuple[Fraction, int, Any] | None:
+        """Return a period, how many terms are summed, and a bound of what is left out.
+
+        None where it would be too many terms.
+        """
         if not self.gaussian:
             period, count = Fraction(self.n), 32
             while count < _MOST and not self._left(count) < (-ball(digits)).exp():
@@ -176,6 +184,8 @@ class SumSeries:
         period = reach + s * Fraction(math.sqrt(2 * digits))
         step = 2 * math.pi * float(s / period)
         count = int(math.sqrt(2 * digits) / step) + 2
+        if count > _MOST_GAUSSIAN:
+            return None
         return period, count, self._left_gaussian(period, reach, count)
 
     def _left(self, count: int) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import figure, positive, proved
+from borel.mechanisms.noise import LaplaceForms
 from borel.mechanisms.noisy_count import Ends, NoisyCount
 from borel.mechanisms.parameter_arrays import over_arrays
 from borel.probability.alphabets import Integers, Reals
@@ -88,6 +89,14 @@ def counting_query(
     Bound(1.538734786, exact)
     """
     return CountingQuery(n, b, of, predicate)
+
+
+def as_query(mechanism: Mechanism, n: int) -> Mechanism:
+    """Return Laplace noise on the number of ones of n bits as the counting query that it is."""
+    forms = mechanism.closed_forms
+    if isinstance(forms, LaplaceForms) and mechanism.secret == Integers(0, n):
+        return CountingQuery(n, forms.b, "count", None)
+    return mechanism
 
 
 class CountingQuery(Mechanism):

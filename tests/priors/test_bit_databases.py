@@ -406,6 +406,107 @@ def test_counts_that_are_refused():
     with pytest.raises(bl.NotYet, match="degree 501"):
         many * noise
     with pytest.raises(bl.NotYet, match="not finite"):
-        bl.iid(bl.priors.bernoulli(F(1, 4), F(3, 4)), 20) * bl.mechanisms.gaussian(
-            sigma=1.0, secret=bl.Integers(0, 20)
+        bl.iid(bl.priors.bernoulli(F(1, 4), F(3, 4)), 20) * bl.mechanisms.staircase(
+            epsilon=1.0, sensitivity=1.0, secret=bl.Integers(0, 20)
         )
+
+
+def test_products_that_underflow_are_neither_nan_nor_zero():
+    """Outcome 2 comes of 200 ones only, with 1e-300: f(2|0) = 0 and f(2|1) / f_Y = 1 / p."""
+    n = 200
+    K = np.zeros((n + 1, 3))
+    K[:, :2] = 0.5
+    K[n] = [0.5, 0.5, 1e-300]
+    mech = bl.Mechanism.from_matrix(K, secret=bl.Integers(0, n), outcome=bl.Finite(3))
+    one = bl.entry(bl.iid(bl.priors.bernoulli(F(1, 10), F(1, 10)), n) * mech)
+    found = bl.pml(one)(2)
+    assert found.lower <= math.log(10) <= found.upper
+    assert found.width < 1e-9
+    assert bl.pmc(one)(2).lower == math.inf
+    with pytest.raises(bl.InvalidInput, match="Fractions"):
+        bl.entry(bl.iid(bl.pmf([0.9, 0.1]), n) * mech)
+
+
+# -- Gaussian noise on the number of ones ---------------------------------------------------------
+
+
+def entry_of_noisy_count(kind, n, sigma, y, p):
+    """The leakage of one bit, the other bits summed out in mpmath."""
+    p = exact(p)
+    law = [math.comb(n - 1, k) * p**k * (1 - p) ** (n - 1 - k) for k in range(n)]
+    s, y = exact(sigma), exact(y)
+    f = [
+        sum(w * mp.exp(-((y - k - d) ** 2) / (2 * s * s)) for k, w in enumerate(law))
+        for d in (0, 1)
+    ]
+    own = (1 - p) * f[0] + p * f[1]
+    return mp.log(max(f) / own if kind == "pml" else own / min(f))
+
+
+def gaussian_bit(n, sigma, lo, hi):
+    noise = bl.mechanisms.gaussian(sigma=sigma, secret=bl.Integers(0, n))
+    return bl.entry(bl.iid(bl.priors.bernoulli(lo, hi), n) * noise)
+
+
+@pytest.mark.parametrize("kind", ["pml", "pmc"])
+@pytest.mark.parametrize(
+    ("n", "sigma", "y"),
+    [
+        (1, 0.5, 0.3),
+        (1, 2.0, -9.0),
+        (4, 1.0, 2.0),
+        (4, 0.3, 4.5),
+        (30, 3.0, 11.7),
+        (500, 40.0, 130),
+    ],
+)
+def test_gaussian_noise_on_a_count_at_one_outcome(kind, n, sigma, y):
+    ask = getattr(bl, kind)
+    with mp.workdps(200):
+        one = ask(gaussian_bit(n, sigma, F(1, 3), F(1, 3)))(y)
+        assert one.lower <= entry_of_noisy_count(kind, n, sigma, y, F(1, 3)) <= one.upper
+        assert one.width < 1e-9
+        grid = [F(1, 5) + F(3, 10) * F(j, 20) for j in range(21)]
+        best = max(entry_of_noisy_count(kind, n, sigma, y, p) for p in grid)
+        worst = ask(gaussian_bit(n, sigma, F(1, 5), F(1, 2)))(y)
+        assert best <= worst.upper
+        assert worst.width < 1e-6
+        assert worst.lower <= entry_of_noisy_count(kind, n, sigma, y, F(worst.witness["p"])) + 1e-12
+
+
+def test_the_suprema_of_gaussian_noise_on_a_count():
+    some = gaussian_bit(5, 1.0, F(1, 4), F(1, 2))
+    found = bl.pml(some).sup()
+    assert found.lower <= math.log(4) <= found.upper and found.width < 1e-15
+    assert (found.attained, found.witness["x"]) == (False, 1)
+    assert bl.pml(some)(40.0).lower > math.log(4) - 1e-12  # it is approached
+    assert bl.pml(gaussian_bit(5, 1.0, F(1, 2), F(9, 10))).sup().witness["x"] == 0
+    for bound in (bl.pmc(some).sup(), bl.ldp(some), bl.pml(gaussian_bit(5, 1.0, 0, F(1, 2))).sup()):
+        assert (bound.lower, bound.status, bound.attained) == (math.inf, "exact", False)
+    certain = gaussian_bit(5, 1.0, 1, 1)
+    for bound in (bl.pml(certain).sup(), bl.pmc(certain).sup(), bl.ldp(certain)):
+        assert bound.upper == 0
+    assert bl.pml(certain)(2.0).upper == 0
+    with pytest.raises(bl.NotYet, match="wider noise"):
+        bl.pml(gaussian_bit(50, 0.5, F(1, 4), F(1, 2)))(3.0)
+    noise = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Integers(0, 5))
+    with pytest.raises(bl.NotYet, match="not finite"):
+        bl.pml(bl.iid(bl.priors.bernoulli(F(1, 4), F(1, 2)), 5) * noise).sup()
+
+
+def test_laplace_noise_on_a_count_is_the_counting_query():
+    n = 20
+    noise = bl.mechanisms.laplace(b=2.0, secret=bl.Integers(0, n))
+    query = bl.mechanisms.counting_query(n=n, b=2.0, of="count")
+    for prior in (bl.priors.bernoulli(F(1, 4), F(1, 2)), bl.pmf([F(3, 4), F(1, 4)])):
+        one, same = (bl.entry(bl.iid(prior, n) * mech) for mech in (noise, query))
+        truth = 0.5 - math.log(0.75 + 0.25 * math.exp(0.5))
+        assert bl.pml(one).sup().lower == pytest.approx(truth, rel=1e-14)
+        for ask in (bl.pml, bl.pmc):
+            assert (ask(one)(7.3).lower, ask(one)(7.3).upper) == (
+                ask(same)(7.3).lower,
+                ask(same)(7.3).upper,
+            )
+    three = bl.iid(bl.pmf([F(1, 3)] * 3), n)
+    with pytest.raises((bl.InvalidInput, bl.NotYet)):
+        three * noise

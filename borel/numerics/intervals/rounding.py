@@ -106,7 +106,7 @@ def compounded(*errors: float) -> float:
 CHAIN, LARGE = 32, 2**16
 """How many rows of a large matrix are summed in plain float64, and beyond how many entries it is
 large: that costs some ulp, and saves passes over it."""
-_CLEAR = 2.0**-900
+CLEAR = 2.0**-900
 """A sum of products that is larger keeps all of them that count clear of underflow."""
 
 
@@ -159,7 +159,7 @@ def weighted_sum(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
             hi, lo, good, slack = _on_a_grid(p, k)
         else:
             hi, lo = two_sum(*sum_dd(partial_sums(p, k)))
-            good, slack = hi > _CLEAR, (CHAIN + 1) * U
+            good, slack = hi > CLEAR, (CHAIN + 1) * U
     mantissa, exponent = np.frexp(np.where(good, hi, 0.5))
     low = np.ldexp(np.where(good, lo, 0.0), -exponent)
     own = error + np.maximum(slack, 0.2 * U) + 4 * error * error
@@ -195,7 +195,7 @@ def _on_a_grid(p: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
     small_p, small_k = np.ldexp(1.0, p_exp - bits), np.ldexp(1.0, k_exp - bits)
     slack = 2 * (n + 4) * U * (n * small_p * top + 1.0001 * p.sum() * small_k)
     # the exponents keep every product of the grid clear of underflow
-    good = (slack <= max(0.2, n / 1024) * U * hi) & (p_exp + k_exp > -900) & (hi > _CLEAR)
+    good = (slack <= max(0.2, n / 1024) * U * hi) & (p_exp + k_exp > -900) & (hi > CLEAR)
     return hi, lo, good, np.where(good, slack / np.where(good, hi, 1.0), 0.0) * (1 + 4 * U)
 
 
