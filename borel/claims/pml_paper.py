@@ -308,9 +308,12 @@ def remark_5() -> Iterator[Any]:
     "Section II-D", "Dynamic min-entropy leakage is at most PML, and may be negative.", cases=JOINTS
 )
 def dynamic(c: Case) -> Iterator[Any]:
-    """Both at every outcome."""
+    """Both at every outcome; and a negative one: evidence against the likelier secret."""
     for y in c.outcomes:
         yield at_most(bl.dynamic_min_entropy_leakage(c.joint, y), bl.pml(c.joint)(y))
+    against = bl.Mechanism.from_matrix([[F(1, 4), F(3, 4)], [F(3, 4), F(1, 4)]])
+    unsure = bl.pmf([F(3, 4), F(1, 4)]) * against
+    yield same(bl.dynamic_min_entropy_leakage(unsure, 0), F(2, 3))
 
 
 # -- guarantees -----------------------------------------------------------------------------
@@ -395,7 +398,9 @@ def example_5() -> Iterator[Any]:
     yield merged.satisfies(low).holds is False
 
 
-@says("Remark 6", "Probabilistic DP is not closed, and implies approximate DP.")
+@says(
+    "Remark 6", "Probabilistic DP is not closed, and implies approximate DP.", scope="one mechanism"
+)
 def remark_6() -> Iterator[Any]:
     """Both guarantees of the mechanism of Example 1 of the envelope draft, before and after."""
     three, tenth = F(3), F(1, 10)
@@ -465,7 +470,7 @@ def proposition_3(c: Case) -> Iterator[Any]:
 
 @says("Example 6", "EML of Example 5 at 1/6 is log 12/5, and log 4/3 after post-processing.")
 def example_6() -> Iterator[Any]:
-    """Both figures, the reduced mechanism, and the bounds of each secret."""
+    """Both figures, and how many outcomes the reduced mechanism has."""
     yield same(bl.event_maximal_leakage(example_5_joint(), delta=SIXTH), F(12, 5))
     yield same(bl.event_maximal_leakage(example_5_merged(), delta=SIXTH), F(4, 3))
     yield len(g.reduced(example_5_joint().mechanism).outcome.labels) == 3
@@ -629,7 +634,12 @@ def proposition_6(c: Case) -> Iterator[Any]:
     yield at_most(found, 1 / (c.least * (1 + (len(c.secrets) - 1) / ratio(identified))))
 
 
-@says("Section IV-B", "One channel: PML n/(n-1) and LDP, LIP, LDI infinite.", part="channel")
+@says(
+    "Section IV-B",
+    "One channel: PML n/(n-1) and LDP, LIP, LDI infinite.",
+    part="channel",
+    scope="n = 2, 4, 10",
+)
 def section_4_b() -> Iterator[Any]:
     """The mechanism that excludes one secret at random, for n up to 10 secrets."""
     for n in (2, 4, 10):
@@ -692,7 +702,7 @@ def proposition_9(c: Case) -> Iterator[Any]:
 
 @says("Equation 25", "Total variation is at most (n - 1) p_max (e^L - 1).", cases=JOINTS)
 def equation_25(c: Case) -> Iterator[Any]:
-    """T(X; Y) against the cited bound, and against (26)."""
+    """T(X; Y) against the cited bound."""
     found = value(bl.total_variation(c.joint))
     yield at_most(found, (len(c.p) - 1) * c.most * (ratio(bl.maximal_leakage(c.joint)) - 1))
 
