@@ -138,7 +138,7 @@ def test_a_search_that_settles_nothing_says_so():
     found = bl.refute(lambda joint, delta: bl.Bound.estimate(5, 0.1) <= 1, tries=5)
     assert found.settled == 0 and "5 attempts, 0 of them settled" in repr(found)
     assert bl.refute(lambda joint, delta: True, tries=5).settled == 5
-    with pytest.raises(bl.InvalidInput, match="error at each of .* delta <= 1, got 7"):
+    with pytest.raises(bl.InvalidInput, match=r"error at each of .* delta <= 1, got 7"):
         bl.refute(lambda joint, side: bl.event_maximal_leakage(joint, delta=7) <= 1, tries=5)
 
 

@@ -172,6 +172,8 @@ def negated(fact):
             b = fact.large
             finite = 0 < b.upper < math.inf
             return same(fact.small, b * (1 + F(1, 10**6)) if finite else 1 + F(1, 10**6))
+        if fact.holds and same(fact.small, fact.large).holds:  # told apart by no enclosure
+            return at_most(fact.small, fact.large * (1 - F(1, 10**6)))
         return (below if fact.sign == "<=" else at_most)(fact.large, fact.small)
     holds = fact if isinstance(fact, bool) or fact is None else fact.holds
     return None if holds is None else not holds
