@@ -149,5 +149,6 @@ def _envelopes() -> Iterator[Drawing]:
                 ("bound of Theorem 5(ii)", GREY, x, [b.upper.value for b in bounds]),
                 ("tail leakage", ORANGE, x, [bl.tail_leakage(joint, d).value for d in x]),
                 ("envelope", BLUE, x, [env(d).value for d in x]),
+                ("LDP", GREEN, x, _logs([envelopes.ldp_ratio(joint, d) for d in x])),
             ],
         )

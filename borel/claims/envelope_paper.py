@@ -279,6 +279,24 @@ def figure_2() -> Iterator[Any]:
     yield Sharper(met, "the lower bound of Theorem 5(iii) is the envelope on all four panels")
 
 
+@says(
+    "Figure 2",
+    "The (eps, delta)-LDP curves of k-RR.",
+    part="ldp",
+    scope="4 panels, 4 levels each, every two secrets",
+)
+def figure_2_ldp() -> Iterator[Any]:
+    """The guarantee just above e^eps = max(1, (alpha - delta)/beta), and none just below it."""
+    near = F(1, 10**6)
+    for joint in envelopes.panels().values():
+        for delta in (F(1, 100), *envelopes.DELTAS):
+            level = envelopes.ldp_ratio(joint, delta)
+            yield joint.satisfies(g.ApproximateDP(ratio=level * (1 + near), delta=delta))
+            if level > 1:
+                under = g.ApproximateDP(ratio=level * (1 - near), delta=delta)
+                yield joint.satisfies(under).holds is False
+
+
 @says("Lemma 1", "0 <= l(E) <= log 1/P(E).", part="i", cases=Cases())
 def lemma_1_i(c: Case) -> Iterator[Any]:
     """Event maximal leakage of every event."""
