@@ -115,7 +115,7 @@ def theorem_1(c: Case) -> Iterator[Any]:
 
 @says(
     "Definition 4",
-    "LIP is what bounds the information density from both sides almost surely (under P_XY).",
+    "LIP bounds the information density almost surely; the law is not said, and read as P_XY.",
     part="almost-surely",
     errata=(7,),
     reads="almost surely under P_X x P_Y",
