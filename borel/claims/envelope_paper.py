@@ -95,8 +95,8 @@ def figure_1() -> Iterator[Any]:
     "The map delta -> eps_Z(delta) is left-continuous.",
     part="continuity",
     errata=(11,),
-    reads="right-continuous, as the draft itself says before; eps-bar_Z is left-continuous, so that "
-    "a bar is missing",
+    reads="right-continuous, as the draft itself says before; eps-bar_Z is "
+    "left-continuous: a bar is missing",
 )
 def left_quantile() -> Iterator[Any]:
     """Example 2 at 1/10: the value from the left is log 4, the value itself log 10/9."""
