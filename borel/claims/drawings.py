@@ -143,7 +143,7 @@ def _envelopes() -> Iterator[Drawing]:
         bounds = [bl.envelope_bounds.randomized_response_bounds(joint, d) for d in x]
         yield _panel(
             f"envelopes, Figure 2({letter})",
-            f"The envelope of randomised response for {joint.secret.size} secrets, its bounds, and LDP.",
+            f"The envelope of randomised response for {joint.secret.size} secrets, bounds, LDP.",
             ("delta", "nats"),
             [
                 ("bound of Theorem 5(ii)", GREY, x, [b.upper.value for b in bounds]),
