@@ -143,11 +143,12 @@ def _envelopes() -> Iterator[Drawing]:
         bounds = [bl.envelope_bounds.randomized_response_bounds(joint, d) for d in x]
         yield _panel(
             f"envelopes, Figure 2({letter})",
-            f"The envelope of randomised response for {joint.secret.size} secrets, and its bounds.",
+            f"The envelope of randomised response for {joint.secret.size} secrets, bounds, LDP.",
             ("delta", "nats"),
             [
                 ("bound of Theorem 5(ii)", GREY, x, [b.upper.value for b in bounds]),
                 ("tail leakage", ORANGE, x, [bl.tail_leakage(joint, d).value for d in x]),
                 ("envelope", BLUE, x, [env(d).value for d in x]),
+                ("LDP", GREEN, x, _logs([envelopes.ldp_ratio(joint, d) for d in x])),
             ],
         )

@@ -7,7 +7,7 @@ Theorem 5(iii) holds, and its lower bound is the envelope.
 from __future__ import annotations
 
 from fractions import Fraction as F
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import borel as bl
 from borel.claims import Claim, agreement
@@ -80,6 +80,16 @@ def theorem_4() -> list[Claim]:
         _nats("Theorem 4", f"envelope of the extremal mechanism at {d}", F(11, 10), env(d))
         for d in (F(1, 100), F(99, 100))
     ]
+
+
+def ldp_ratio(joint: Joint, delta: Any) -> F:
+    """Return e to the least epsilon of (epsilon, delta)-LDP of randomised response.
+
+    Two rows differ at two outcomes, where they are swapped: alpha and beta, say. The worst event is
+    the one of these that is likelier, so that delta = alpha - e^epsilon beta, down to epsilon = 0.
+    """
+    alpha, beta = (F(v) for v in joint.mechanism.matrix[0, :2])
+    return max(F(1), (alpha - F(delta)) / beta)
 
 
 def figure_2() -> list[Claim]:

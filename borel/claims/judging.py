@@ -52,6 +52,8 @@ class Judgement:
         The counterexample, what is sharper, or why it cannot be computed.
     facts : int
         How many comparisons were made.
+    unsettled : int
+        How many of them their enclosures do not settle.
     status : str
         The weakest status of the figures compared; ``conditional`` figures rest on assumptions.
     seconds : float
@@ -62,6 +64,7 @@ class Judgement:
     scope: str
     evidence: str
     facts: int
+    unsettled: int
     status: str
     seconds: float
 
@@ -163,11 +166,13 @@ class Statement:
             if sharper
             else "confirmed"
         )
-        found = failure or why or sharper or (unsettled if open_ else "")
+        found = failure or why or "; ".join(filter(None, (sharper, unsettled if open_ else "")))
         if failure and self.reads:
             found = f"{failure}; it should read: {self.reads}"
         scope = str(self.cases) if self.cases else self.scope
-        return Judgement(verdict, scope, found, count, weakest(seen), time.perf_counter() - start)
+        return Judgement(
+            verdict, scope, found, count, open_, weakest(seen), time.perf_counter() - start
+        )
 
     def _facts(self) -> Iterator[tuple[Any, Any]]:
         """Yield every fact with its case, if it has one."""

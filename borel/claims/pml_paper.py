@@ -308,9 +308,12 @@ def remark_5() -> Iterator[Any]:
     "Section II-D", "Dynamic min-entropy leakage is at most PML, and may be negative.", cases=JOINTS
 )
 def dynamic(c: Case) -> Iterator[Any]:
-    """Both at every outcome."""
+    """Both at every outcome; and a negative one: evidence against the likelier secret."""
     for y in c.outcomes:
         yield at_most(bl.dynamic_min_entropy_leakage(c.joint, y), bl.pml(c.joint)(y))
+    against = bl.Mechanism.from_matrix([[F(1, 4), F(3, 4)], [F(3, 4), F(1, 4)]])
+    unsure = bl.pmf([F(3, 4), F(1, 4)]) * against
+    yield same(bl.dynamic_min_entropy_leakage(unsure, 0), F(2, 3))
 
 
 # -- guarantees -----------------------------------------------------------------------------
@@ -343,20 +346,19 @@ def lemma_2_one_point() -> Iterator[Any]:
     yield at_most(2, bl.pml(joint).sup())
 
 
+def tail(c: Case, level: F) -> F:
+    """Return the probability that e to PML exceeds a level."""
+    tops = {y: max(c.density(x, y) for x in c.secrets) for y in c.outcomes}
+    return sum((c.marginal[y] for y, top in tops.items() if top > level), F(0))
+
+
 def pml_levels(c: Case) -> Iterator[tuple[Span, F]]:
     """Yield the pairs (e^epsilon, delta) of tail guarantees that a joint just has."""
     for y in c.outcomes:
         level = max(c.density(x, y) for x in c.secrets)
-        tail = sum(
-            (
-                m
-                for z, m in enumerate(c.marginal)
-                if m and max(c.density(x, z) for x in c.secrets) > level
-            ),
-            F(0),
-        )
-        assert c.joint.satisfies(g.PML(ratio=level, delta=tail)).holds
-        yield Span(level, level), tail
+        beyond = tail(c, level)
+        assert c.joint.satisfies(g.PML(ratio=level, delta=beyond)).holds
+        yield Span(level, level), beyond
 
 
 @says("Lemma 3", "PML, with or without delta, bounds maximal leakage.", cases=JOINTS)
@@ -395,7 +397,9 @@ def example_5() -> Iterator[Any]:
     yield merged.satisfies(low).holds is False
 
 
-@says("Remark 6", "Probabilistic DP is not closed, and implies approximate DP.")
+@says(
+    "Remark 6", "Probabilistic DP is not closed, and implies approximate DP.", scope="one mechanism"
+)
 def remark_6() -> Iterator[Any]:
     """Both guarantees of the mechanism of Example 1 of the envelope draft, before and after."""
     three, tenth = F(3), F(1, 10)
@@ -465,7 +469,7 @@ def proposition_3(c: Case) -> Iterator[Any]:
 
 @says("Example 6", "EML of Example 5 at 1/6 is log 12/5, and log 4/3 after post-processing.")
 def example_6() -> Iterator[Any]:
-    """Both figures, the reduced mechanism, and the bounds of each secret."""
+    """Both figures, and how many outcomes the reduced mechanism has."""
     yield same(bl.event_maximal_leakage(example_5_joint(), delta=SIXTH), F(12, 5))
     yield same(bl.event_maximal_leakage(example_5_merged(), delta=SIXTH), F(4, 3))
     yield len(g.reduced(example_5_joint().mechanism).outcome.labels) == 3
@@ -511,12 +515,12 @@ def proposition_4(c: Case) -> Iterator[Any]:
         yield c.joint.satisfies(g.PML(ratio=level, delta=c.delta))
 
 
-def _second_levels(c: Case) -> Iterator[tuple[F, F, Joint]]:
-    """Yield the probability, leakage and joint of the second release, by first outcome."""
+def _second_levels(c: Case) -> Iterator[tuple[F, F, Case]]:
+    """Yield the probability, leakage and case of the second release, by first outcome."""
     for y in c.outcomes:
         rows = [[F(v) for v in r] for r in c.second[y].matrix.tolist()]
         under = Case(c.posterior(y), rows)
-        yield c.marginal[y], bl.pml(under.joint).sup().ratio.upper, under.joint  # type: ignore[misc]
+        yield c.marginal[y], bl.pml(under.joint).sup().ratio.upper, under  # type: ignore[misc]
 
 
 @says("Theorem 4", "Adaptive composition of PML: levels add.", part="1", cases=JOINTS)
@@ -529,17 +533,13 @@ def theorem_4_1(c: Case) -> Iterator[Any]:
 @says("Theorem 4", "With deltas: delta_1 + delta_2 - delta_1 delta_2.", part="2", cases=JOINTS)
 def theorem_4_2(c: Case) -> Iterator[Any]:
     """The tail of PML of both outcomes, at every pair of levels of the parts."""
-    seconds = [joint for _, _, joint in _second_levels(c)]
+    seconds = [under for _, _, under in _second_levels(c)]
     for level, delta in pml_levels(c):
         for part in (F(1), F(5, 4), F(3, 2), F(2)):
-            worst = max(value(bl.pml(j).tail(_log_up(part))).upper for j in seconds)
+            worst = max(tail(under, part) for under in seconds)
             total = delta + worst - delta * worst
             if total < 1:
                 yield c.composed.satisfies(g.PML(ratio=level.lower * part, delta=total))
-
-
-def _log_up(ratio_: F) -> float:
-    return math.nextafter(math.log(ratio_), 0.0) if ratio_ > 1 else 0.0
 
 
 @says("Theorem 4", "With a joint tail of the second: delta_1 + delta_2.", part="3", cases=JOINTS)
@@ -548,7 +548,7 @@ def theorem_4_3(c: Case) -> Iterator[Any]:
     seconds = list(_second_levels(c))
     for level, delta in pml_levels(c):
         for part in (F(1), F(5, 4), F(3, 2), F(2)):
-            tails = [m * value(bl.pml(j).tail(_log_up(part))).upper for m, _, j in seconds]
+            tails = [m * tail(under, part) for m, _, under in seconds]
             total = delta + sum(tails, F(0))
             if total < 1:
                 yield c.composed.satisfies(g.PML(ratio=level.lower * part, delta=total))
@@ -576,7 +576,7 @@ def theorem_4_4_slices(c: Case) -> Iterator[Any]:
     ]
     both, tenth = Case(c.p, rows), F(1, 10)
     first = ratio(bl.event_maximal_leakage(c.joint, delta=c.delta))
-    seconds = [bl.event_maximal_leakage(j, delta=tenth) for _, _, j in _second_levels(c)]
+    seconds = [bl.event_maximal_leakage(u.joint, delta=tenth) for _, _, u in _second_levels(c)]
     stated = first * largest(*seconds)
     for event in events(both):
         slices = [sum(both.marginal[k] for k in event if k // 2 == y) for y in c.outcomes]
@@ -593,7 +593,9 @@ def theorem_4_5(c: Case) -> Iterator[Any]:
     """EML of both outcomes against the stated level."""
     one, two = c.delta / 2, c.delta / 2
     first = bl.event_maximal_leakage(c.joint, delta=one)
-    second = largest(*(bl.event_maximal_leakage(j, delta=two) for _, _, j in _second_levels(c)))
+    second = largest(
+        *(bl.event_maximal_leakage(u.joint, delta=two) for _, _, u in _second_levels(c))
+    )
     stated = two / (one + two) / c.least + ratio(first) * second
     yield at_most(bl.event_maximal_leakage(c.composed, delta=one + two), stated)
 
@@ -629,7 +631,12 @@ def proposition_6(c: Case) -> Iterator[Any]:
     yield at_most(found, 1 / (c.least * (1 + (len(c.secrets) - 1) / ratio(identified))))
 
 
-@says("Section IV-B", "One channel: PML n/(n-1) and LDP, LIP, LDI infinite.", part="channel")
+@says(
+    "Section IV-B",
+    "One channel: PML n/(n-1) and LDP, LIP, LDI infinite.",
+    part="channel",
+    scope="n = 2, 4, 10",
+)
 def section_4_b() -> Iterator[Any]:
     """The mechanism that excludes one secret at random, for n up to 10 secrets."""
     for n in (2, 4, 10):
@@ -692,7 +699,7 @@ def proposition_9(c: Case) -> Iterator[Any]:
 
 @says("Equation 25", "Total variation is at most (n - 1) p_max (e^L - 1).", cases=JOINTS)
 def equation_25(c: Case) -> Iterator[Any]:
-    """T(X; Y) against the cited bound, and against (26)."""
+    """T(X; Y) against the cited bound."""
     found = value(bl.total_variation(c.joint))
     yield at_most(found, (len(c.p) - 1) * c.most * (ratio(bl.maximal_leakage(c.joint)) - 1))
 

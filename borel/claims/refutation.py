@@ -13,7 +13,7 @@ import numpy as np
 
 from borel.claims.cases import Case, Law, Rows, law, product, rows
 from borel.claims.spans import Fact
-from borel.errors import BorelError, InvalidInput
+from borel.errors import BorelError, InvalidInput, Undecided
 from borel.probability.bound import Verdict
 from borel.probability.measure import pmf
 from borel.probability.mechanism import Mechanism
@@ -108,10 +108,14 @@ class Refutation:
         The named family it is from; "" for a finite one.
     tried : int
         How many settings were tried.
+    settled : int
+        How many of them settled all that was claimed: elsewhere a figure was refused, or its
+        enclosure did not tell, or nothing was claimed.
     """
 
     refuted: bool
     tried: int
+    settled: int = 0
     joint: Joint | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
     verdict: Any = None
@@ -125,7 +129,10 @@ class Refutation:
     def __repr__(self) -> str:
         """Show the counterexample, or how far it was searched."""
         if not self.refuted:
-            return f"Refutation(none found in {self.tried} attempts, which proves nothing)"
+            return (
+                f"Refutation(none found in {self.tried} attempts, {self.settled} of them settled, "
+                "which proves nothing)"
+            )
         if self.setting is None:
             return f"Refutation(refuted by {self.family})"
         shown = repr(Case(self.setting.p, self.setting.rows))
@@ -166,10 +173,17 @@ def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Re
     Raises
     ------
     InvalidInput
-        A claim that asks for something else, or returns something else.
+        A claim that asks for something else, or returns something else, or that no setting
+        settles because each raises an error of this library. Any other error that the claim raises
+        is passed on, with a note of the joint; where finite joints settled the claim, named
+        families that it fails on are left out.
 
     Notes
     -----
+    Where figures may be equal and are not exact, as with logarithms, ``one <= other`` is not
+    settled and refutes nothing; ``one == other`` compares enclosures and is no claim.
+    A plain True or False is believed: compare Bounds, not their ends, where figures may tie.
+
     Finite settings are drawn in Fractions, with zeros, ties and certain outcomes. Where verdicts
     carry a figure it is pushed up and down, by moving prior and mechanism with the simplex method
     of Nelder and Mead. A counterexample is shrunk: secrets and outcomes are dropped and merged,
@@ -182,29 +196,51 @@ def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Re
     >>> bl.refute(lambda joint: bl.pmc(joint).sup() <= bl.pml(joint).sup())
     Refutation(refuted by prior (1/2, 1/2), mechanism [(0, 1); (1, 0)])
     """
+    if not isinstance(tries, int) or tries < 0:
+        raise InvalidInput("refute", expected="how many joints are tried", got=f"tries={tries!r}")
     search = _Search(claim, np.random.default_rng(seed))
     found = search.at_random(tries) or search.optimised()
     if found is not None:
         small = search.shrunk(found)
         arguments = small.arguments(search.asked)
         failed = search.failing(small.joint, arguments)
-        return Refutation(True, search.tried, small.joint, arguments, failed, setting=small)
+        return Refutation(
+            True, search.tried, search.settled, small.joint, arguments, failed, setting=small
+        )
     if not search.asked:
         for name, joint in families():
-            search.tried += 1
-            with options(budget=BUDGET):
-                failed = search.failing(joint, {})
+            try:
+                with options(budget=BUDGET):
+                    failed = search.failing(joint, {})
+            except Exception:
+                if not search.settled:
+                    raise
+                continue  # a claim about finite joints, which has no meaning here
             if failed is not None:
-                return Refutation(True, search.tried, joint, {}, failed, family=name)
-    return Refutation(False, search.tried)
+                return Refutation(
+                    True, search.tried, search.settled, joint, {}, failed, family=name
+                )
+    if search.refused is not None and search.refused[0] == search.tried:
+        raise InvalidInput(
+            "refute",
+            expected="a claim that can be computed for some joint",
+            got=f"an error at each of {search.tried} joints, the last one: {search.refused[1]}",
+        )
+    return Refutation(False, search.tried, search.settled)
 
 
 class _Search:
     """One search: the claim, what it asks for, and what was tried."""
 
     def __init__(self, claim: Callable[..., Any], rng: np.random.Generator):
-        self.claim, self.rng, self.tried = claim, rng, 0
-        names = list(inspect.signature(claim).parameters)[1:]
+        if not callable(claim):
+            raise InvalidInput("refute", expected="a function of a joint", got=repr(claim))
+        self.claim, self.rng, self.tried, self.settled = claim, rng, 0, 0
+        self.refused: tuple[int, BorelError] | None = None
+        takes = list(inspect.signature(claim).parameters.values())
+        if not takes:
+            raise InvalidInput("refute", expected="a function of a joint", got="one of nothing")
+        names = [p.name for p in takes[1:] if p.default is p.empty or p.name in ASKED]
         if unknown := [name for name in names if name not in ASKED]:
             raise InvalidInput(
                 "refute", expected=f"a claim of a joint and of {', '.join(ASKED)}", got=str(unknown)
@@ -217,16 +253,25 @@ class _Search:
 
     def failing(self, joint: Any, arguments: dict[str, Any]) -> Any:
         """Return the fact that certainly fails, or None; also where a figure is refused."""
+        self.tried += 1
+        facts: list[Any] = []
         try:
-            facts = list(_facts(self.claim(joint, **arguments)))
-        except BorelError:
-            facts = []
+            for fact in _facts(self.claim(joint, **arguments)):
+                facts.append(fact)  # one by one: those before an error count
+        except Undecided:
+            pass
+        except BorelError as error:
+            self.refused = (self.refused[0] if self.refused else 0) + 1, error
+        except Exception as error:
+            error.add_note(f"raised by the claim of {joint!r}")
+            raise
         self.figures = [f.bound.value for f in facts if isinstance(f, Verdict)]
-        return next((f for f in facts if _holds(f) is False), None)
+        holds = [_holds(f) for f in facts]
+        self.settled += bool(facts) and None not in holds
+        return next((f for f, told in zip(facts, holds, strict=True) if told is False), None)
 
     def refutes(self, setting: Setting) -> bool:
         """Return whether the claim fails in a setting."""
-        self.tried += 1
         return self.failing(setting.joint, setting.arguments(self.asked)) is not None
 
     # -- looking -------------------------------------------------------------------------------

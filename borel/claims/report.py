@@ -40,9 +40,15 @@ def table(found: Sequence[tuple[Statement, Judgement]]) -> Any:
         said = statement.says
         if judgement.evidence:
             said += f"\n-> {judgement.evidence}"
-        searched = f"{judgement.scope}; {judgement.facts} comparisons, {judgement.status}"
+        searched = f"{judgement.scope}; {comparisons(judgement)}"
         out.add_row(*map(Text, (statement.id, said, judgement.verdict, searched)))
     return out
+
+
+def comparisons(judgement: Judgement) -> str:
+    """Return how many comparisons were made, of what status, and how many are not settled."""
+    left = f", {judgement.unsettled} of them not settled" if judgement.unsettled else ""
+    return f"{judgement.facts} comparisons{left}, {judgement.status}"
 
 
 def summary(found: Sequence[tuple[Statement, Judgement]]) -> Any:
@@ -113,5 +119,6 @@ def page(found: Sequence[tuple[Statement, Judgement]], drawn: Iterable[Drawing])
         seconds=round(sum(j.seconds for _, j in found)),
         verdicts=VERDICTS,
         counts=counts(found),
+        comparisons=comparisons,
         figures=figures,
     )

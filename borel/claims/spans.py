@@ -16,6 +16,9 @@ from borel.probability.bound import PROVED, Bound, weakest
 Number = Fraction | float
 """A Fraction, or an infinity."""
 
+RESOLUTION = Fraction(1, 10**7)
+"""How wide, absolutely below 1 and relatively above, an enclosure may be that settles equality."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -38,6 +41,14 @@ class Span:
     def proved(self) -> bool:
         """Whether it is proved, outright or under the assumptions of its figures."""
         return self.status in PROVED
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it tells the number to `RESOLUTION`; infinity only if it is proved."""
+        if self.lower == self.upper:
+            return True
+        size = max(abs(self.lower), abs(self.upper), 1)
+        return size < math.inf and self.upper - self.lower <= RESOLUTION * size
 
     def __str__(self) -> str:
         """Show the number, or its ends where they differ in the sixth digit."""
@@ -149,10 +160,25 @@ def below(small: Any, large: Any) -> Fact:
 
 
 def same(one: Any, other: Any) -> Fact:
-    """Compare: fails if two numbers differ, and holds if their enclosures, proved, meet."""
+    """Compare: fails if two numbers differ, and holds if their enclosures, proved, narrow, meet.
+
+    A wide enclosure meets much, and [0, inf] everything: where either is wider than `RESOLUTION`
+    nothing is concluded from their meeting.
+    """
     a, b = span(one), span(other)
-    meet = a.lower <= b.upper and b.lower <= a.upper
-    return Fact(meet if a.proved and b.proved else None, a, "=", b)
+    apart = a.lower > b.upper or b.lower > a.upper
+    holds = False if apart else True if a.narrow and b.narrow else None
+    return Fact(holds if a.proved and b.proved else None, a, "=", b)
+
+
+def up_to(small: Any, large: Any) -> Fact:
+    """Compare as `at_most`, where equality is possible and the figures are not exact.
+
+    It also holds where two narrow enclosures meet, as in `same`.
+    """
+    fact = at_most(small, large)
+    met = fact.holds is None and same(small, large).holds
+    return Fact(met or fact.holds, fact.small, fact.sign, fact.large)
 
 
 def largest(*numbers: Any) -> Span:

@@ -132,3 +132,49 @@ def test_a_claim_that_asks_for_or_returns_something_else():
         bl.refute(lambda joint, wrong: True)
     with pytest.raises(bl.InvalidInput, match="a Verdict, or True, False or None"):
         bl.refute(lambda joint: 1.5)
+
+
+def test_a_search_that_settles_nothing_says_so():
+    found = bl.refute(lambda joint, delta: bl.Bound.estimate(5, 0.1) <= 1, tries=5)
+    assert found.settled == 0 and "5 attempts, 0 of them settled" in repr(found)
+    assert bl.refute(lambda joint, delta: True, tries=5).settled == 5
+    with pytest.raises(bl.InvalidInput, match=r"error at each of .* delta <= 1, got 7"):
+        bl.refute(lambda joint, side: bl.event_maximal_leakage(joint, delta=7) <= 1, tries=5)
+
+
+def test_an_error_of_the_claim_is_passed_on_with_the_joint():
+    with pytest.raises(ZeroDivisionError) as caught:
+        bl.refute(lambda joint: 1 / 0, tries=5)
+    assert "raised by the claim of Joint(" in caught.value.__notes__[0]
+
+
+def test_a_claim_about_finite_joints_is_not_asked_of_others():
+    found = bl.refute(lambda joint: len(joint.outcome.labels) < 9, tries=5)
+    assert not found and found.settled < found.tried
+
+
+def test_facts_before_an_error_count():
+    def claim(joint):
+        yield bl.pml(joint).sup() <= 0
+        raise bl.InvalidInput("a figure", expected="one thing", got="another")
+
+    assert bl.refute(claim, tries=50)
+
+
+def test_equal_figures_that_are_not_exact_refute_nothing():
+    def same_by_two_ways(joint, delta):
+        one, other = bl.mutual_information(joint), bl.f_information(joint, "kl")
+        return [one <= other, other <= one]
+
+    assert not bl.refute(same_by_two_ways, tries=40)
+    assert not bl.refute(lambda joint, delta: bl.pml(joint).sup() >= bl.pml(joint).sup(), tries=40)
+
+
+def test_calls_that_are_no_search():
+    for wrong, said in ((5, "a function of a joint, got 5"), (lambda: True, "one of nothing")):
+        with pytest.raises(bl.InvalidInput, match=said):
+            bl.refute(wrong)
+    for tries in (-1, "a"):
+        with pytest.raises(bl.InvalidInput, match="how many joints"):
+            bl.refute(lambda joint: True, tries=tries)
+    assert bl.refute(lambda joint, level=1: bl.pml(joint).sup() <= level, tries=50)

@@ -1,5 +1,6 @@
 """What the papers state: none is missing, and every verdict is read from figures."""
 
+import math
 import re
 from collections import Counter
 from dataclasses import replace
@@ -13,7 +14,7 @@ from borel.claims import PAPERS, papers, report, statements
 from borel.claims.cases import JOINTS, PRIVATE, Case, Cases, product
 from borel.claims.drawings import drawings
 from borel.claims.judging import VERDICTS, Paper, Sharper
-from borel.claims.spans import Span, at_most, below, same
+from borel.claims.spans import Fact, Span, at_most, below, same, up_to
 
 LIST = Path(__file__).parents[1] / "data" / "claims" / "statements.txt"
 ERRATA = range(1, 20)
@@ -158,6 +159,53 @@ def test_few_unsettled_comparisons_are_told_and_many_settle_nothing():
     assert judge(True, None, cases=one).verdict == "not computable"
 
 
+def test_unsettled_comparisons_are_in_the_table_and_beside_what_is_sharper():
+    found = judge(*[True] * 20, None, Sharper(True, "more"), cases=Cases(1))
+    assert found.verdict == "sharper" and found.evidence.startswith("more; 1 of 22 comparisons")
+    assert report.comparisons(found) == "22 comparisons, 1 of them not settled, exact"
+
+
+def negated(fact):
+    """Return the contrary of a fact; of an equality, with a number off by 1e-6."""
+    if isinstance(fact, Fact):
+        if fact.sign == "=":
+            b = fact.large
+            finite = 0 < b.upper < math.inf
+            return same(fact.small, b * (1 + F(1, 10**6)) if finite else 1 + F(1, 10**6))
+        if fact.holds and same(fact.small, fact.large).holds:  # told apart by no enclosure
+            return at_most(fact.small, fact.large * (1 - F(1, 10**6)))
+        return (below if fact.sign == "<=" else at_most)(fact.large, fact.small)
+    holds = fact if isinstance(fact, bool) or fact is None else fact.holds
+    return None if holds is None else not holds
+
+
+def test_every_claim_can_fail(judged):
+    """With its inequalities turned round, or its equalities off by 1e-6, it is refuted."""
+    for statement, judgement in judged.values():
+        if judgement.verdict not in ("confirmed", "sharper"):
+            continue
+        facts = [f for _, f in fewer(statement, 12)._facts() if not isinstance(f, Sharper)]
+        equal = [isinstance(f, Fact) and f.sign == "=" for f in facts]
+        for kind in set(equal):
+            turned = [negated(f) for f, e in zip(facts, equal, strict=True) if e == kind]
+            assert judge(*turned).verdict == "refuted", (statement.id, kind)
+
+
+def test_a_universal_claim_says_how_far_it_was_searched():
+    """Statements about every mechanism; the others are about the figures that they name."""
+    named = ("Example", "Figure", "Algorithm", "Reading", "Section", "Remark")
+    for s in statements():
+        if s.scope == "the stated figures" and not s.cases and not s.reads and not s.why:
+            assert s.kind in named or s.id in {"envelopes:Theorem-1-i", "envelopes:Theorem-2-left"}
+
+
+def test_an_error_is_not_laid_to_a_text_that_lost_its_formula():
+    for s in statements("preprint:Corollary-2", "preprint:Example-6", "preprint:Footnote-5"):
+        assert not s.reads
+    (chain,) = statements("preprint:Corollary-2-chain")
+    assert chain.judge().verdict == "not computable" and "lost" in chain.why
+
+
 def test_a_claim_whose_premises_no_case_meets_is_not_confirmed():
     assert judge(cases=Cases(2)).verdict == "not computable"
 
@@ -187,10 +235,22 @@ def test_spans_compare_as_far_as_their_ends_go():
     assert at_most(1, 1).holds is True and at_most(2, 1).holds is False
     assert at_most(wide, 2).holds is True and at_most(wide, F(3, 2)).holds is None
     assert below(1, 1).holds is False and below(1, 2).holds is True
-    assert same(wide, 2).holds is True and same(wide, 3).holds is False
+    assert same(wide, 2).holds is None and same(wide, 3).holds is False
+    assert same(wide, Span(F(1), math.inf)).holds is None
     assert at_most(bl.Bound.estimate(1, 0.1), 5).holds is None
     assert same(bl.Bound.undecided(0, 9, reason="r"), 5).holds is None
     assert same(bl.Bound.undecided(0, 9, reason="r"), 5).holds is None
+
+
+def test_only_narrow_enclosures_are_equal_by_meeting():
+    inf, tiny = math.inf, F(1, 10**9)
+    near = Span(1 - tiny, 1 + tiny)
+    assert same(near, 1).holds is True and same(near, 1 + F(1, 10**6)).holds is False
+    assert same(Span(F(1), inf), inf).holds is None, "an upper end of infinity is ignorance"
+    assert same(Span(inf, inf), inf).holds is True and same(Span(inf, inf), 1).holds is False
+    assert up_to(near, 1).holds is True and up_to(Span(F(0), F(2)), 1).holds is None
+    assert up_to(1 + F(1, 10**6), near).holds is False and up_to(F(1, 2), near).holds is True
+    assert up_to(bl.Bound.estimate(1, 0.1), 5).holds is None
 
 
 def test_span_arithmetic_encloses():
