@@ -179,6 +179,7 @@ def negated(fact):
     return None if holds is None else not holds
 
 
+@pytest.mark.slow
 def test_every_claim_can_fail(judged):
     """With its inequalities turned round, or its equalities off by 1e-6, it is refuted."""
     for statement, judgement in judged.values():
