@@ -135,7 +135,7 @@ def test_a_posterior_over_priors():
     assert len(quantiles) == 5
     assert all("posterior probability" in table.loc[label, "meaning"] for label in quantiles)
     assert table.loc["LDP, 95 % posterior quantile", "meaning"].startswith(
-        "With posterior probability 95 % or more, no outcome is more than 3 times as likely"
+        "With posterior probability 95 % or more, no outcome is more than 3.001 times as likely"
     )
 
 

@@ -174,6 +174,7 @@ def test_masses_at_the_largest_leakage_of_laplace_noise():
     assert found.width < 1e-8
 
 
+@pytest.mark.cases("slow", "3")
 @pytest.mark.parametrize("n", [2, 3])
 def test_counting_queries_of_a_few_fair_bits(n):
     """Beyond n a count tells e^n / ((1 + e) / 2)^n of all bits; P{Y > n} is more than 1/20."""

@@ -66,6 +66,9 @@ INFINITE = {
 
 
 @pytest.mark.cases("truths", "a mixture of scales")
+@pytest.mark.cases(
+    "slow", "laplace scales", "log-density", "half-normal scales", "pareto exponents"
+)
 @pytest.mark.parametrize("name", list(INFINITE))
 def test_one_of_two_secrets_is_favoured_without_bound(name):
     case = INFINITE[name]()

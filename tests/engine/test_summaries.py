@@ -90,6 +90,7 @@ def test_tails(two):
             assert found.lower <= truth.tail(leakage, t, start) <= found.upper
 
 
+@pytest.mark.cases("slow", "3")
 def test_a_quantile(two):
     truth, of = two
     found = bl.pml(of).quantile(0.5)
@@ -108,6 +109,7 @@ def test_means(two):
             assert found.lower <= truth.mean(leakage) <= found.upper
 
 
+@pytest.mark.cases("slow", "3")
 def test_maximal_leakages(two):
     _, of = two
     power, cost = bl.pml(of).exp_mean(), bl.maximal_cost_leakage(of)

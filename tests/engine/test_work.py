@@ -367,7 +367,7 @@ def answers(build, names):
         pytest.param(thinned, marks=pytest.mark.slow),
         counted,
         continuous,
-        written,
+        pytest.param(written, marks=pytest.mark.slow),
         three,
         opaque,
     ],
