@@ -27,6 +27,7 @@ def laplace():
     return bl.uniform(UNIT) * bl.mechanisms.laplace(b=1.0, secret=UNIT)
 
 
+@pytest.mark.slow
 def test_bounds_of_laplace_noise():
     """Between absorption and tail leakage, by hand: with outcomes up to c from an end, E S = 1 + c.
 
@@ -165,6 +166,7 @@ def tilted(x):
     return lambda y, z: 1 + (x(z) - 0.5) * (2 * y - 1)
 
 
+@pytest.mark.cases("slow", "pmc")
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 def test_what_the_ends_of_the_secret_tell_on_both_sides(of):
     """Y is uniform, and e^PML = 1 + |y - 1/2|: on both sides the mean of what is beyond is had."""

@@ -113,6 +113,7 @@ def test_poisson_counts_are_those_of_a_truncated_matrix(kind):
     assert mass.width < 1e-9 and abs(mass.value - near.value) < 1e-9
 
 
+@pytest.mark.slow
 def test_clipped_noise_has_atoms():
     points, p = [0.0, 1.0], [0.5, 0.5]
     joint = bl.pmf(p, on=bl.Finite(points)) * bl.mechanisms.laplace(b=1.0).clip(0.0, 1.0)

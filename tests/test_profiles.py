@@ -416,6 +416,7 @@ def test_parts_where_the_second_law_has_nothing():
     assert encloses(apart, F(1)) and apart.width < 1e-9
 
 
+@pytest.mark.slow
 def test_densities_with_gaps():
     """Boxes of width 1 a quarter apart: where one density is 0 its logarithm is not a number."""
     mech = bl.Mechanism(

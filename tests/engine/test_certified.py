@@ -83,6 +83,7 @@ def test_single_outcomes(name, kind):
             checked(found, pair, case.width(kind))
 
 
+@pytest.mark.cases("slow", "Clayton, theta = 2-pmc", "Clayton, theta = 2-pml")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.grid is not None])
 def test_two_hundred_outcomes(name, kind):

@@ -91,6 +91,7 @@ def steps(y, x):
     return np.where(x < 0.5, rows[0], np.where(x < 2, rows[1], rows[2]))
 
 
+@pytest.mark.cases("slow", "delta0-pml", "delta3-pmc")
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 @pytest.mark.parametrize("delta", [F(1, 20), F(1, 5), F(1, 2), F(9, 10)])
 def test_densities_that_are_steps_are_a_finite_mechanism(of, delta):

@@ -99,6 +99,7 @@ def test_no_outcome_of_bounded_cost_is_infinite():
     assert found.tail(10.0).upper == 0
 
 
+@pytest.mark.slow
 def test_a_mean_beyond_the_floats_is_not_infinite():
     """E e^PMC is about 1.3e868 for two secrets 2000 apart, and at most e^2000."""
     far, unit = bl.Finite([0.0, 2000.0]), bl.Finite([0.0, 1.0])

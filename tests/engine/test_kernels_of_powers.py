@@ -86,6 +86,7 @@ def test_a_tail_and_a_mean_of_clayton_by_hand():
     assert bl.pmc(made).tail(0.7).upper == 0
 
 
+@pytest.mark.slow
 def test_a_pole_at_an_outcome_of_0():
     """PML goes to log 2 as y goes to 0: f = 1 - x + x / (2 sqrt y), largest at x = 1 below 1/4."""
     made = joint(root_pole)

@@ -314,6 +314,7 @@ def test_a_kernel_that_intervals_do_not_bound_far_out(y):
     assert bound.lower <= truth <= bound.upper <= bound.lower + 1e-8
 
 
+@pytest.mark.slow
 def test_counts_of_a_gamma_rate():
     from scipy import special
 

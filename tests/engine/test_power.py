@@ -773,6 +773,7 @@ def fuzz(seed, graphs, *, points=8, derivative=0.5, stop=False, focus=()):
 # -- the fuzz, and rules that are broken on purpose ----------------------------------------------
 
 
+@pytest.mark.cases("slow", "3")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_graphs(seed):
     counts, seen, wrong = fuzz(seed, 650)

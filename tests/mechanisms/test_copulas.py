@@ -197,6 +197,7 @@ def test_the_gaussian_copula_is_gaussian_noise():
     assert ell.exp_mean().lower == math.inf
 
 
+@pytest.mark.cases("slow", "frank")
 @pytest.mark.parametrize("name", ["fgm", "frank"])
 def test_closed_forms_against_the_engine(name):
     mech = MECHANISMS[name]

@@ -81,6 +81,7 @@ def test_masses_are_those_of_the_formula(name):
     assert (again.sample([0.0], rng=1) == mech.sample([0.0], rng=1)).all()
 
 
+@pytest.mark.cases("slow", "wide laplace")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_samples_follow_them(name):
     mech, law = MECHANISMS[name], law_of(name)

@@ -168,6 +168,7 @@ def test_sets_that_are_not_covered_say_so():
         bl.pml(ball * counts)(2)
 
 
+@pytest.mark.slow
 def test_a_hull_of_priors_on_different_halves_counts_the_secrets_of_both():
     """Nearly all of the second half, with a little of the first: the supremum of f is at x = 0."""
     halves = [
@@ -183,6 +184,7 @@ def test_a_hull_of_priors_on_different_halves_counts_the_secrets_of_both():
     assert curve["lower"].item() <= truth <= curve["upper"].item()
 
 
+@pytest.mark.cases("slow", "contamination")
 @pytest.mark.parametrize("make", [bl.priors.contamination, bl.priors.tv_ball])
 def test_members_charge_secrets_that_the_centre_does_not(make):
     """Uniform on (0, 2/5); a tenth of a member may be anywhere in (0, 1), and most of it at 0."""
