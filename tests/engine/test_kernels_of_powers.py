@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.engine import certified_engine
 from borel.engine.problem.kernel_normalisation import statement
 from borel.numerics.graphs import float64, powers
 from borel.numerics.graphs.power_integrals import integral
@@ -236,6 +237,9 @@ def test_a_density_that_is_not_given_at_0_is_not_made_up():
         lambda y, x: np.sqrt(y - 0.25) * np.sqrt(y - 0.25) / y,
         lambda y, x: np.maximum(0, y - 0.5) / np.maximum(0, y - 0.5) / x,
         lambda y, x: (1 / (x - y)) ** -1 / y,
+        lambda y, x: 1 + 0 * np.log(y - 0.5) + 0 / x,
+        lambda y, x: 1 + (np.sqrt(y - 0.5) + 1 / x) - np.sqrt(y - 0.5) - 1 / x,
+        lambda y, x: np.sqrt(x - 0.6) * (y - 0.5) + 1,
     ],
 )
 def test_powers_of_what_may_be_negative_or_0_do_not_merge(density):
@@ -257,3 +261,20 @@ def test_a_pole_on_a_short_interval_of_outcomes():
     found = bl.pml(bl.uniform(UNIT) * mech).sup()
     with mp.workdps(30):
         holds(found, mp.log(2))
+
+
+def test_a_prior_with_a_secret_of_0_keeps_the_kernel_as_given():
+    """x / x is NaN for the secret 0, also where a pole of y is divided out."""
+    mech = bl.Mechanism(
+        lambda y, x: (x / x) * ((1 - x) + x / (2 * np.sqrt(y))), secret=UNIT, outcome=UNIT
+    )
+    made = bl.pmf([0.5, 0.5], on=bl.Finite([0, 0.5])) * mech
+    assert certified_engine(made).near_zero is None
+    with bl.options(budget=0.5):
+        assert bl.pml(made)(0.5).status == "undecided"
+
+
+def test_a_weight_that_is_hardly_a_float():
+    with bl.options(budget=1), mp.workdps(30):
+        found = bl.pmc(joint(clayton(1e-320, 1.0)))(0.5)
+        assert found.lower <= -mp.log(1e-320) <= found.upper

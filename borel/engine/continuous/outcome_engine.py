@@ -29,6 +29,7 @@ from borel.engine.problem.refinement import refine
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import log_ends
 from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.powers import float64_of
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Interval, Mixed
 from borel.probability.bound import Bound
@@ -88,9 +89,11 @@ class CertifiedOutcomes(CertifiedEngine):
         if (total := power_total(density, "x")) is None:
             return None
         value, b = total / Fraction(self.secret.upper[0]), GraphBuilder()
-        above, below = float(value.numerator), float(value.denominator)
-        rest = float(value.numerator - Fraction(above))
-        if above <= 0 or (Fraction(above) + Fraction(rest)) / Fraction(below) != value:
+        if value <= 0 or max(value.numerator, value.denominator).bit_length() > 1000:
+            return None
+        above = float(value.numerator)
+        rest, below = value.numerator - Fraction(above), float64_of(Fraction(value.denominator))
+        if below is None or (rest := float64_of(rest)) is None:
             return None
         whole = b.add("add", b.constant(above), b.constant(rest))
         return b.graph(b.add("log", b.add("divide", whole, b.constant(below))), ("y",))

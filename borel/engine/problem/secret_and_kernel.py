@@ -314,6 +314,11 @@ def above_zero(density: Density) -> set[str]:
     }
 
 
+def _may_clear(density: Density, secret: Secret) -> bool:
+    """Return whether powers of secrets may be divided out: no secret of 0 has mass."""
+    return not (density.log or (secret.atoms == 0).any() or secret.rest)
+
+
 class Surface:
     """A kernel f(y|x), or the mass of an atom of Y, on jets.
 
@@ -343,12 +348,9 @@ class Surface:
         self.as_given = self.of(graph, secret) if cleared else self
 
     def _cleared(self, secret: Secret) -> Graph | None:
-        """Return log f without negative powers in sums, if it has any.
-
-        It is the same where no input is 0: a secret of 0 may have no mass.
-        """
+        """Return log f without negative powers in sums, if any: the same but at inputs of 0."""
         density = self._density
-        if density.graph is None or density.log or (secret.atoms == 0).any() or secret.rest:
+        if density.graph is None or not _may_clear(density, secret):
             return None
         given = rewrite.simplified(density.graph)
         graph = powers.cleared(given, above_zero(density))
@@ -408,9 +410,11 @@ class Surface:
     @cached_property
     def near_zero(self) -> tuple[Surface, int] | None:
         """The kernel without a factor of y alone that is singular at 0, for outcomes t^n of a t."""
-        if self._density is None or self._density.log or self._density.graph is None:
+        if self._density is None or self._density.graph is None:
             return None
         positive = above_zero(self._density)
+        if not _may_clear(self._density, self.secret):
+            return None
         graph = rewrite.simplified(self._density.graph)
         found = powers.regular(graph, positive, "y") if "y" in positive else None
         if found is None:

@@ -22,6 +22,7 @@ from borel.numerics.graphs.powers import (
     exact_power,
     powered,
     read,
+    summed,
     term_of,
 )
 
@@ -51,14 +52,11 @@ def integral(graph: Graph, name: str, upper: float) -> Fraction | None:
     (Fraction(1, 1), None)
     """
     try:
-        terms = read(graph, graph.inputs)
-        total: dict[Term, Fraction] = {}
-        for term, number in terms.items():
-            for part, factor in _of_term(term, number, name, Fraction(upper)).items():
-                total[part] = total.get(part, Fraction(0)) + factor
+        terms, end = read(graph, graph.inputs), Fraction(upper)
+        parts = (_of_term(term, number, name, end) for term, number in terms.items())
+        total = summed(pair for part in parts for pair in part.items())
     except NotAlgebraic:
         return None
-    total = {term: number for term, number in total.items() if number}
     return total.get(ONE) if set(total) == {ONE} else None
 
 
@@ -80,12 +78,9 @@ def _of_term(term: Term, number: Fraction, name: str, upper: Fraction) -> Terms:
         raise NotAlgebraic
     ((inner, q),) = varying
     if q == 1:  # a sum as a factor is no more than its terms
-        out: Terms = {}
-        for part, factor in inner:
-            whole = term_of((*part, (name, power), *others))
-            for key, value in _of_term(whole, number * factor, name, upper).items():
-                out[key] = out.get(key, Fraction(0)) + value
-        return out
+        wholes = ((term_of((*part, (name, power), *others)), number * c) for part, c in inner)
+        parts = (_of_term(whole, c, name, upper) for whole, c in wholes)
+        return summed(pair for part in parts for pair in part.items())
     return _by_substitution(inner, q, number, power, tuple(others), name, upper)
 
 
@@ -107,20 +102,16 @@ def _by_substitution(
     beside = tuple(pair for pair in part if pair[0] != name)
     if e != power + 1 or any(not isinstance(base, str) for p in (beside, *still) for base, _ in p):
         raise NotAlgebraic
-    at_end = dict(still)
-    for key, value in _at({beside: b}, e, upper).items():
-        at_end[key] = at_end.get(key, Fraction(0)) + value
+    at_end = summed((*still.items(), *_at({beside: b}, e, upper).items()))
     ends = [_positive_power(at_end, q + 1)]
     if e > 0:
         ends.append(_positive_power(still, q + 1))
     elif not (b > 0 and q + 1 < 0):  # or S goes to infinity at 0, and its power to 0
         raise NotAlgebraic
     outside = term_of((*others, *((base, -x) for base, x in beside)))
-    out: Terms = {}
-    for sign, (key, value) in zip((1, -1), ends, strict=False):
-        whole = term_of((*outside, *key))
-        out[whole] = out.get(whole, Fraction(0)) + sign * value * number / ((q + 1) * b * e)
-    return out
+    factor = number / ((q + 1) * b * e)
+    both = zip((1, -1), ends, strict=False)
+    return summed((term_of((*outside, *key)), sign * c * factor) for sign, (key, c) in both)
 
 
 def _positive_power(terms: Terms, p: Fraction) -> tuple[Term, Fraction]:
@@ -128,10 +119,9 @@ def _positive_power(terms: Terms, p: Fraction) -> tuple[Term, Fraction]:
 
     S is monotone in the variable: positive at both ends, it is so between them.
     """
-    kept = [(term, number) for term, number in terms.items() if number]
-    if len(kept) != 1 or not kept[0][1] > 0:
+    if len(terms) != 1 or not min(terms.values()) > 0:
         raise NotAlgebraic
-    ((term, number),) = kept
+    ((term, number),) = terms.items()
     return powered(term, p), exact_power(number, p)
 
 

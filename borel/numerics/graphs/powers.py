@@ -109,13 +109,41 @@ _POWERS = {"square": Fraction(2), "sqrt": Fraction(1, 2), "reciprocal": Fraction
 def _total(parts: list[Terms], sign: int) -> Terms:
     """Return the sum of two, their difference, or one with the other sign."""
     signs = (1, sign) if len(parts) == 2 else (sign,)
-    out: Terms = {}
-    for part, factor in zip(parts, signs, strict=True):
-        for term, number in part.items():
-            out[term] = out.get(term, Fraction(0)) + factor * number
+    both = zip(parts, signs, strict=True)
+    out = summed((term, factor * c) for part, factor in both for term, c in part.items())
     if len(out) > _MOST:
         raise NotAlgebraic
-    return {term: number for term, number in out.items() if number} or {ONE: Fraction(0)}
+    return out or {ONE: Fraction(0)}
+
+
+def summed(pairs: Iterable[tuple[Term, Fraction]]) -> Terms:
+    """Return the sum of terms times numbers, without those that vanish.
+
+    Raises
+    ------
+    NotAlgebraic
+        One vanishes that need not be a number everywhere: S^(1/2) - S^(1/2) is not 0 where S < 0.
+    """
+    out: Terms = {}
+    for term, number in pairs:
+        out[term] = out.get(term, Fraction(0)) + number
+    if not all(number or _is_number(term) for term, number in out.items()):
+        raise NotAlgebraic
+    return {term: number for term, number in out.items() if number}
+
+
+def _is_number(term: Term) -> bool:
+    """Return whether a term is a number wherever its inputs are positive."""
+    return all(
+        isinstance(base, str)
+        or (
+            isinstance(base, Sum)
+            and exponent > 0
+            and exponent.denominator == 1
+            and all(_is_number(part) for part, _ in base)
+        )
+        for base, exponent in term
+    )
 
 
 def _single(part: Terms) -> tuple[Term, Fraction]:
@@ -156,6 +184,15 @@ def exact_power(number: Fraction, p: Fraction) -> Fraction:
     if p.denominator != 1 or abs(p) > 64:
         raise NotAlgebraic
     return number ** int(p)
+
+
+def float64_of(number: Fraction) -> float | None:
+    """Return the float64 that a number is, if it is one."""
+    try:
+        value = float(number)
+    except OverflowError:
+        return None
+    return value if Fraction(value) == number else None
 
 
 def cleared(graph: Graph, positive: Collection[str]) -> Graph:
@@ -305,6 +342,6 @@ class _Writer(GraphBuilder):
 
     def exact(self, number: Fraction) -> int:
         """Add a number that is a float64."""
-        if Fraction(float(number)) != number:
+        if (value := float64_of(number)) is None:
             raise NotAlgebraic
-        return self.constant(float(number))
+        return self.constant(value)
