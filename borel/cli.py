@@ -173,7 +173,7 @@ def _say_if_unfinished(result: Path) -> None:
     """Say that an audit holds only some of its figures: what is not there is not verified."""
     from borel.audits.result import load
 
-    if result.suffix != ".json" and not load(result).complete:
+    if (result.is_dir() or result.suffix == ".nc") and not load(result).complete:
         _say(
             "this audit is unfinished: only the figures that it has are verified; "
             "`borel audit STUDY.py --resume` computes the others"

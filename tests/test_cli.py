@@ -248,6 +248,19 @@ def test_check_says_which_figures_carry_a_certificate(study):
     assert done.exit_code == 0, done.output
     assert "0 verified, 0 refused" in done.output
     assert "exact: a closed form or rational arithmetic" in done.output
+    assert "unfinished" not in done.stderr
+
+
+def test_check_says_that_an_audit_is_unfinished(study):
+    import h5py
+
+    run("audit", study, "--quiet")
+    with h5py.File(study.with_name("one-audit") / "result.nc", "a") as file:
+        file.attrs["complete"] = 0
+    done = run("check", study.with_name("one-audit"))
+    assert done.exit_code == 0, done.output
+    assert done.stderr.startswith("borel: this audit is unfinished: only the figures that it has")
+    assert "--resume" in done.stderr
 
 
 NOISY = """
