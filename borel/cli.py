@@ -153,6 +153,7 @@ def check(
         from borel.audits.table import HOW_TO_CERTIFY
         from borel.audits.verification import verdicts
 
+        _say_if_unfinished(result)
         counts: dict[str, int] = dict.fromkeys(("verified", "refused", "none"), 0)
         asked = False
         for row in verdicts(result):
@@ -166,6 +167,17 @@ def check(
             print(HOW_TO_CERTIFY)
         if counts["refused"]:
             raise typer.Exit(1)
+
+
+def _say_if_unfinished(result: Path) -> None:
+    """Say that an audit holds only some of its figures: what is not there is not verified."""
+    from borel.audits.result import load
+
+    if (result.is_dir() or result.suffix == ".nc") and not load(result).complete:
+        _say(
+            "this audit is unfinished: only the figures that it has are verified; "
+            "`borel audit STUDY.py --resume` computes the others"
+        )
 
 
 # -- claims --------------------------------------------------------------------------------
@@ -201,13 +213,13 @@ def _judged(statements: list[Any], as_json: bool, html: Path | None = None) -> N
     """Print the verdicts; fail if one is not what the page of errata says."""
     from rich.console import Console
 
-    from borel.audits.progress import bar
+    from borel import settings
     from borel.claims.report import page, summary, table
 
     found = []
-    with bar(len(statements), None) as told:
+    with settings.progress_bar(len(statements)) as bar:
         for done, s in enumerate(statements):
-            told(done, s.id)
+            bar.tell(done, s.id)
             found.append((s, s.judge()))
     if html is not None:
         from borel.claims.drawings import drawings

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from pickle import PicklingError
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class BorelError(Exception):
@@ -75,3 +79,20 @@ class BudgetSpent(BorelError):
 
 class NotEnclosed(BorelError):
     """An engine cannot enclose a figure and says why; the caller falls to a weaker one."""
+
+
+def no_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Return the error of a name that a module does not have, with those that are like it.
+
+    Examples
+    --------
+    >>> print(no_attribute("borel.guarantees", "Pml", ["PML", "PMC"]))
+    module 'borel.guarantees' has no attribute 'Pml'; did you mean PML?
+    """
+    from difflib import get_close_matches
+
+    lower = {n.lower(): n for n in known}
+    near = get_close_matches(name.lower(), lower, n=2)
+    near = near[:1] if name.lower() in near else near
+    hint = f"; did you mean {' or '.join(lower[n] for n in near)}?" if near else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{hint}")

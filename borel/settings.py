@@ -7,15 +7,17 @@ import time
 import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from borel import progress
 from borel.constants import real
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 ENGINES = ("auto", "exact", "certified", "estimate")
 UNITS = ("nats", "bits")
@@ -42,6 +44,9 @@ class Options:
         Whether a mechanism's closed forms are used; switched off, the engine computes alone.
     unit : {"nats", "bits"}
         In what a Bound in nats is printed; its ends, tables and reports stay in nats.
+    progress : bool
+        Whether a terminal or a notebook shows a bar once something takes more than two seconds. It
+        changes no figure. With ``BOREL_PROGRESS=0`` in the environment no bar is shown anywhere.
     """
 
     tol: float = 1e-8
@@ -50,6 +55,7 @@ class Options:
     seed: int = 0
     closed_forms: bool = True
     unit: str = "nats"
+    progress: bool = field(default=True, repr=False, compare=False)  # no part of what is asked
 
     def __post_init__(self):
         for name, unit in (("tol", "nats"), ("budget", "seconds")):
@@ -62,12 +68,11 @@ class Options:
             raise InvalidInput(
                 "options", expected="seed, an integer >= 0", got=f"seed={self.seed!r}"
             )
-        if not isinstance(self.closed_forms, bool):
-            raise InvalidInput(
-                "options",
-                expected="closed_forms, True or False",
-                got=f"closed_forms={self.closed_forms!r}",
-            )
+        for name in ("closed_forms", "progress"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise InvalidInput(
+                    "options", expected=f"{name}, True or False", got=f"{name}={value!r}"
+                )
         for name, known in (("engine", ENGINES), ("unit", UNITS)):
             if (value := getattr(self, name)) not in known:
                 raise InvalidInput(
@@ -112,12 +117,13 @@ class _Meter:
     Whole numbers: their sum is the same in any order.
     """
 
-    __slots__ = ("done", "end", "stopped")
+    __slots__ = ("bar", "done", "end", "stopped")
 
     def __init__(self, end: float = math.inf):
         self.done = 0
         self.end = end  # by the clock of the wall
         self.stopped = False
+        self.bar: progress.Bar | None = None  # what shows this work, apart from others'
 
 
 _METER: ContextVar[_Meter] = ContextVar("borel_meter", default=_Meter())  # noqa: B039
@@ -160,7 +166,11 @@ def late(until: float) -> bool:
     meter = _METER.get()
     if now() > until:
         return True
-    meter.stopped = meter.stopped or time.monotonic() > meter.end
+    clock = time.monotonic()
+    if meter.bar is not None:
+        meter.bar.done = now()
+    progress.look(clock)
+    meter.stopped = meter.stopped or clock > meter.end
     return meter.stopped
 
 
@@ -201,14 +211,16 @@ def meter_of_figure() -> _Meter | None:
 
 
 @contextmanager
-def one_figure() -> Iterator[None]:
+def one_figure(name: str = "computing") -> Iterator[None]:
     """Let all that is computed in the block share one budget, which starts here.
 
-    Within another such block that one's goes on, and `deadline` stays where it was.
+    Within another such block that one's goes on, and `deadline` stays where it was. A bar, with
+    the name, shows how much of the budget is spent (`progress_bar`).
     """
     if (outer := _FIGURE.get()) is None:
-        meter = _METER.get()
-        with apart() as own:
+        meter, budget, unit = _METER.get(), current().budget, "s of work at most"
+        with progress_bar(budget, name=name, unit=unit) as shown, apart() as own:
+            own.bar = shown
             yield
         meter.done += own.done
         return
@@ -260,6 +272,14 @@ def each(compute: Callable[[Any], Any], of: Sequence[Any]) -> list[Any]:
     return found
 
 
+def progress_bar(
+    total: float | None, *, name: str = "", unit: str = "steps", wanted: bool | None = None
+) -> AbstractContextManager[progress.Bar]:
+    """Return `borel.progress.bar`, if the options in force here let it be shown."""
+    wanted = wanted if current().progress else False
+    return progress.bar(total, name=name, unit=unit, wanted=wanted)
+
+
 _CERTIFICATES = (
     "options(certificates=...) does nothing any more: no figure makes a certificate unless it is "
     "asked for, by bound.certify() or `borel audit --certificates`; leave the option out"
@@ -274,7 +294,7 @@ def options(**changes) -> Iterator[Options]:
     ----------
     **changes
         Fields of `Options`: ``tol``, ``budget``, ``engine``, ``seed``, ``closed_forms``,
-        ``unit``.
+        ``unit``, ``progress``.
 
     Raises
     ------
@@ -290,7 +310,7 @@ def options(**changes) -> Iterator[Options]:
     """
     if changes.pop("certificates", None) is not None:
         warnings.warn(_CERTIFICATES, DeprecationWarning, stacklevel=3)
-    known = {field.name for field in fields(Options)}
+    known = {f.name for f in fields(Options)}
     if unknown := sorted(set(changes) - known):
         raise InvalidInput("options", expected=f"one of {sorted(known)}", got=", ".join(unknown))
     token = _CURRENT.set(replace(current(), **changes))

@@ -1,10 +1,12 @@
 """Sphinx: MyST pages, notebooks that are run, pages made from the records of borel."""
 
+import os
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
+os.environ["BOREL_PROGRESS"] = "0"  # pages show results, and no bars of how they were made
 
 from borel import __version__  # noqa: E402
 

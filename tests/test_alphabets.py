@@ -225,3 +225,8 @@ def test_numpy_does_not_take_an_alphabet_apart():
     for use in (lambda: np.arange(2) * UNIT, lambda: UNIT * 3, lambda: 3 * UNIT):
         with pytest.raises(TypeError):
             use()
+
+
+def test_truth_values_are_shown_as_such():
+    assert repr(bl.Finite([False, True])) == "Finite([False, True])"
+    assert repr(bl.Finite(2)) == repr(bl.Finite([0, 1])) == "Finite(2)"

@@ -127,7 +127,7 @@ def test_other_ends_keep_the_status_and_the_notes():
 def test_over_a_set_at_a_confidence_what_is_proved_is_statistical():
     proved = Bound.certified(0.25, 0.5, **NOTES)
     assert proved.with_confidence(None) is proved
-    at = Bound.statistical(0.25, 0.5, confidence=0.9, **NOTES)
+    at = Bound.statistical(0.25, 0.5, confidence=0.9, truth_ends=("upper",), **NOTES)
     assert proved.with_confidence(0.9) == at.with_confidence(0.9) == at
     for other in (ESTIMATE, Bound.undecided(reason="too wide")):
         assert other.with_confidence(0.9) is other

@@ -166,19 +166,43 @@ def test_resume_says_what_changed(study):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(("seconds", "shown"), [(2.5, True), (0.0, False)])
-def test_a_bar_appears_after_a_second_in_a_terminal(seconds, shown):
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ("with progress_bar(3) as bar: time.sleep(0.5); bar.tell(1, 'a slow figure')", True),
+        ("with figure(): spend()", True),
+        (
+            "with figure(): pass\n"
+            "with bl.options(progress=False), figure(): spend()\n"
+            "with progress_bar(3, name='around'), figure(): spend()\n"
+            "os.environ['BOREL_PROGRESS'] = '0'\n"
+            "with figure(): spend()",
+            False,
+        ),
+    ],
+    ids=["steps", "figure", "hidden"],
+)
+def test_a_bar_appears_in_a_terminal_after_a_while(lines, shown):
     import pty
 
     code = (
-        "import time, borel as bl; from borel.audits.progress import bar\n"
-        "with bar(3, None) as tick:\n"
-        f"    tick(1, 'a slow figure'); time.sleep({seconds})\n"
+        "import os, time, borel as bl; from borel import progress, settings\n"
+        "from borel.settings import progress_bar\n"
+        "progress.PATIENCE = 0.3\n"
+        "figure = lambda: settings.one_figure('a slow figure')\n"
+        "def spend():\n"
+        "    end = time.monotonic() + 0.6\n"
+        "    while time.monotonic() < end: settings.late(1e9); time.sleep(0.01)\n"
+        f"{lines}\n"
     )
     leader, follower = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+    kept = {name: os.environ[name] for name in os.environ if name != "BOREL_PROGRESS"}
+    kept |= {"PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
     started = subprocess.Popen(
-        [sys.executable, "-c", code], stderr=follower, stdout=subprocess.DEVNULL, env=environment
+        [sys.executable, "-c", code],
+        stderr=follower,
+        stdout=subprocess.DEVNULL,
+        env=kept,
     )
     os.close(follower)
     written = b""
@@ -224,6 +248,19 @@ def test_check_says_which_figures_carry_a_certificate(study):
     assert done.exit_code == 0, done.output
     assert "0 verified, 0 refused" in done.output
     assert "exact: a closed form or rational arithmetic" in done.output
+    assert "unfinished" not in done.stderr
+
+
+def test_check_says_that_an_audit_is_unfinished(study):
+    import h5py
+
+    run("audit", study, "--quiet")
+    with h5py.File(study.with_name("one-audit") / "result.nc", "a") as file:
+        file.attrs["complete"] = 0
+    done = run("check", study.with_name("one-audit"))
+    assert done.exit_code == 0, done.output
+    assert done.stderr.startswith("borel: this audit is unfinished: only the figures that it has")
+    assert "--resume" in done.stderr
 
 
 NOISY = """

@@ -146,3 +146,18 @@ def test_the_engine_imports_no_layer_above_it():
                 if module[0] == "borel" and module[1:2] and module[1] in above:
                     found.append(f"{path.relative_to(PACKAGE)}: {node.module}")
     assert not found
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "hint"),
+    [
+        (bl.guarantees, "Pml", "; did you mean PML?"),
+        (bl.mechanisms, "laplac", "; did you mean laplace or laplace_mean?"),
+        (bl.priors, "from_count", "; did you mean from_counts?"),
+        (bl.mechanisms, "zzz", ""),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_those_like_it(module, name, hint):
+    with pytest.raises(AttributeError) as error:
+        getattr(module, name)
+    assert str(error.value) == f"module {module.__name__!r} has no attribute {name!r}{hint}"

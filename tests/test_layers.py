@@ -16,7 +16,7 @@ import borel as bl
 PACKAGE = Path(bl.__file__).parent
 
 ORDER = """
-errors _version constants settings colours _compat
+errors _version constants progress settings colours _compat
 checker
 numerics
 probability

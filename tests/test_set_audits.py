@@ -249,8 +249,8 @@ def test_sentences_say_that_a_figure_is_over_the_set():
         "Over all priors of the set: PML(1.4) holds (confidence 95 % over the sample)."
     )
     assert said["PML(1.2)"] == (
-        "PML(1.2) does not hold for every prior of the set, so that it is not proved for the true "
-        "one."
+        "Not decided: it is not shown to hold for every prior of the set, so that it is not proved "
+        "for the true one."
     )
     assert table.loc["PML(1.4, delta=0.1)", "status"] == "not in this version"
     # an undecided comparison of a statistical figure is undecided still

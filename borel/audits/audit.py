@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from borel import settings
 from borel.audits.items import Nodes, Unit, is_random, units, with_certificate
 from borel.audits.named_joints import as_data
-from borel.audits.progress import bar
 from borel.audits.provenance import MADE, provenance
 from borel.audits.result import Audit, load
 from borel.audits.sampling import SAMPLING, sampling
@@ -71,7 +70,8 @@ def audit(
         Go on with what lies in ``output``: posterior draws are not sampled again, figures that
         are there are kept. What has changed since is named in a warning and computed again.
     progress : bool, optional
-        Whether to show a bar when it takes more than a second; default: in a terminal.
+        Whether to show a bar when it takes more than two seconds; default: in a terminal or a
+        notebook.
     certificates : bool
         Whether to make certificates, which ``borel check`` verifies; a figure without one says why
         in its attribute ``no_certificate``. It may take minutes for each figure. Of a posterior
@@ -165,9 +165,9 @@ class _Job:
     def run(self, progress: bool | None) -> None:
         """Compute what is left; keep what is computed, whatever happens."""
         try:
-            with bar(len(self.units), progress) as tick:
+            with settings.progress_bar(len(self.units), wanted=progress) as bar:
                 for unit in self.left:
-                    tick(len(self.units) - len(self.left), unit.name)
+                    bar.tell(len(self.units) - len(self.left), unit.name)
                     self.nodes.update(unit.compute())
                     if settings.now() - self.saved > 1.0:
                         self.save()

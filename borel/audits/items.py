@@ -25,7 +25,7 @@ from borel.figures.envelopes import envelope
 from borel.figures.leakage_curves import law_curve, leakage_curve
 from borel.priors.posteriors import PosteriorPriors
 from borel.priors.random_verdict import RandomVerdict
-from borel.probability.bound import Bound
+from borel.probability.bound import OF_THE_SET, Bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,6 +250,8 @@ def _guarantee(guarantee: Any, joint: Joint, packed: Callable[..., xr.Dataset]) 
         if (own := verdict.bound.confidence) is not None:
             verdict = verdict.at(confidence=own)
         about = {"guarantee": label, "holds": answers[verdict.holds], **asked, **_over(joint)}
+        if verdict.reason == OF_THE_SET:
+            about["of_the_set"] = "yes"
         return {name: packed(verdict.bound, **_row(label, title, **about))}
 
     return _guard(name, compute, label)

@@ -110,7 +110,7 @@ def cost(over: Bound, nominal: Bound) -> Bound | None:
             low, high = 0, math.inf
         return Bound.undecided(max(low, 0), max(high, 0), reason=reason, **about)
     if status == "statistical":
-        about["confidence"] = over.confidence
+        about |= {"confidence": over.confidence, "truth_ends": over.truth_ends}
     return Bound.of(status, max(low, 0), max(high, 0), **about)
 
 

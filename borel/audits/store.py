@@ -31,6 +31,7 @@ _NOTES = (
     "reason",
     "confidence",
     "exact_ratio",
+    "truth_ends",
 )
 
 

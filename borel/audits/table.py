@@ -214,7 +214,8 @@ def sentence(
     context : dict, optional
         ``quantile``: it is that quantile over a posterior of priors; ``under``: what the sentence
         starts with, such as the fixed prior it was computed under; ``guarantee`` and ``holds``: it
-        decides that guarantee; ``verdict``: it is what is left of an attribute, and that is the
+        decides that guarantee (``of_the_set``: only a prior of the set fails);
+        ``verdict``: it is what is left of an attribute, and that is the
         verdict; ``probability_of``: it is the posterior probability of that one;
         ``over="set"``: it is a supremum over a set of priors; ``confidence``: over what a
         confidence is, ``"draws"`` if it is not said.
@@ -240,6 +241,11 @@ def sentence(
             return (
                 f"{context['guarantee']} does not hold for every prior of the set, so that it is "
                 f"not proved for the true one."
+            )
+        if context.get("of_the_set"):
+            return (
+                "Not decided: it is not shown to hold for every prior of the set, so that it is "
+                "not proved for the true one."
             )
         text, plain = _verdict(bound, context["guarantee"], context["holds"], source), False
     else:

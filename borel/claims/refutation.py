@@ -17,7 +17,8 @@ from borel.errors import BorelError, InvalidInput, Undecided
 from borel.probability.bound import Verdict
 from borel.probability.measure import pmf
 from borel.probability.mechanism import Mechanism
-from borel.settings import options
+from borel.progress import Bar
+from borel.settings import options, progress_bar
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint
@@ -198,7 +199,12 @@ def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Re
     """
     if not isinstance(tries, int) or tries < 0:
         raise InvalidInput("refute", expected="how many joints are tried", got=f"tries={tries!r}")
-    search = _Search(claim, np.random.default_rng(seed))
+    with progress_bar(None, name="bl.refute", unit="joints tried") as bar:
+        return _refuted(_Search(claim, np.random.default_rng(seed), bar), tries)
+
+
+def _refuted(search: _Search, tries: int) -> Refutation:
+    """Look at random, then by optimisation, then among named families."""
     found = search.at_random(tries) or search.optimised()
     if found is not None:
         small = search.shrunk(found)
@@ -232,10 +238,10 @@ def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Re
 class _Search:
     """One search: the claim, what it asks for, and what was tried."""
 
-    def __init__(self, claim: Callable[..., Any], rng: np.random.Generator):
+    def __init__(self, claim: Callable[..., Any], rng: np.random.Generator, bar: Bar):
         if not callable(claim):
             raise InvalidInput("refute", expected="a function of a joint", got=repr(claim))
-        self.claim, self.rng, self.tried, self.settled = claim, rng, 0, 0
+        self.claim, self.rng, self.bar, self.tried, self.settled = claim, rng, bar, 0, 0
         self.refused: tuple[int, BorelError] | None = None
         takes = list(inspect.signature(claim).parameters.values())
         if not takes:
@@ -254,6 +260,7 @@ class _Search:
     def failing(self, joint: Any, arguments: dict[str, Any]) -> Any:
         """Return the fact that certainly fails, or None; also where a figure is refused."""
         self.tried += 1
+        self.bar.tell(self.tried)
         facts: list[Any] = []
         try:
             for fact in _facts(self.claim(joint, **arguments)):

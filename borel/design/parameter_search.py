@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from borel import settings
 from borel.constants import inside, real
 from borel.errors import InvalidInput, Undecided
 from borel.guarantees.base import Guarantee
@@ -15,6 +16,7 @@ from borel.probability.bound import Bound, Verdict
 from borel.probability.joint import Joint
 from borel.probability.mechanism import Mechanism
 from borel.probability.wrong_calls import explained
+from borel.progress import Bar
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,7 +215,14 @@ def _range(what: str, over: Any) -> tuple[float, float]:
     return low, high
 
 
-def _search(
+def _search(what: str, *asked: Any) -> Design:
+    """Search, with a bar that counts the parameters that were tried."""
+    with settings.progress_bar(None, name=f"design.{what}", unit="parameters tried") as bar:
+        return _bisected(bar, what, *asked)
+
+
+def _bisected(
+    bar: Bar,
     what: str,
     family: Callable[[float], Any],
     prior: Any,
@@ -250,6 +259,7 @@ def _search(
     at_confidence = set()
 
     def tried(parameter: float) -> tuple[Joint, Verdict]:
+        bar.tell(bar.done + 1)
         made = family(parameter)
         if not isinstance(made, Joint if prior is None else Mechanism):
             raise InvalidInput(

@@ -152,6 +152,7 @@ def notes_of(figures: list[Bound], *statuses: str, unproved: str = "") -> dict[s
     }
     if about["status"] == "statistical":
         about["confidence"] = min(b.confidence for b in figures if b.confidence is not None)
+        about["truth_ends"] = ("lower",)  # the least over a set that holds the true prior
     return about
 
 

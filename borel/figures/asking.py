@@ -34,7 +34,8 @@ def asked(
     units : str
         The units of a figure that has no record in the table of figures.
     """
-    found = within_budget(compute, units_of(figure, arguments, units), least=least)
+    name = " ".join([*(a for a in arguments[:1] if isinstance(a, str)), figure.replace("_", " ")])
+    found = within_budget(compute, units_of(figure, arguments, units), least=least, name=name)
     if not isinstance(found, Bound):
         return found
     return found.answering(Question(joint, figure, arguments, settings.current()))

@@ -4,6 +4,7 @@
 those of two releases, and `post_processed` says what is left after post-processing.
 """
 
+from borel.errors import no_attribute
 from borel.guarantees.base import Guarantee
 from borel.guarantees.calculus import implied, theorems
 from borel.guarantees.composition import SlicedEML, compose, prior_is_not_posterior
@@ -74,3 +75,7 @@ __all__ = [
     "similar_outcomes",
     "theorems",
 ]
+
+
+def __getattr__(name: str):
+    raise no_attribute(__name__, name, __all__)

@@ -5,4 +5,12 @@ Names are looked up when first used (see the stub), so that ``import borel.prior
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from borel.errors import no_attribute
+
+_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str):
+    if name in __all__:
+        return _public(name)
+    raise no_attribute(__name__, name, __all__)

@@ -299,7 +299,12 @@ class SetLines(SetEngine):
                 status, reason = "undecided", reason or "no bound from above was found"
             elif self.set.confidence is not None:
                 return Bound.statistical(
-                    low, high, confidence=self.set.confidence, assumptions=notes, witness=witness
+                    low,
+                    high,
+                    confidence=self.set.confidence,
+                    truth_ends=("upper",),
+                    assumptions=notes,
+                    witness=witness,
                 )
         made = _bound(status, low, high, notes, reason, witness)
         if made.reason or not made.proved or not made.width > max(settings.current().tol, _WIDE):

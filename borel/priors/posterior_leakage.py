@@ -46,7 +46,7 @@ def random_figure(
     learnt: PriorDraws = joint.prior
     if not learnt.size:
         return RandomBound.empty(name, learnt.trouble)
-    with settings.one_figure():
+    with settings.one_figure(name):
         try:
             found = compute(engine)
         except BudgetSpent as error:

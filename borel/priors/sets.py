@@ -208,7 +208,8 @@ class PriorSet:
         return asked(self, figure, (values,), compute, least=-math.inf)
 
     def _expectation_of(self, values: np.ndarray, sign: int, figure: str) -> Bound:
-        about: dict[str, Any] = {"units": "number"}
+        end = "lower" if sign > 0 else "upper"
+        about: dict[str, Any] = {"units": "number", "truth_ends": (end,)}
         exact = self.least_exactly(sign * values) if values.dtype == object else None
         if exact is not None:
             low = high = sign * exact[0][0]
@@ -231,11 +232,13 @@ class PriorSet:
         return largest(figures).with_confidence(self.confidence)
 
     def bound(self, low: Any, high: Any, **about: Any) -> Bound:
-        """Make a Bound with the status of the set."""
+        """Make a Bound with the status of the set; unless said otherwise, a supremum over it."""
         about["assumptions"] = (*self.assumptions, *about.get("assumptions", ()))
         status = about.pop("status", self.status)
         if self.confidence is not None and status != "estimate":
+            about.setdefault("truth_ends", ("upper",))
             return Bound.statistical(low, high, confidence=self.confidence, **about)
+        about.pop("truth_ends", None)
         return Bound.of(status, low, high, **about)
 
     # -- the algebra --------------------------------------------------------------------------

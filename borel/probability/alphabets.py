@@ -404,7 +404,7 @@ class Finite(Alphabet):
 
     def __repr__(self) -> str:
         """Show the labels, the first few of many."""
-        if self.labels == tuple(range(self.size)):
+        if self.labels == tuple(range(self.size)) and bool not in map(type, self.labels):
             return f"Finite({self.size})"
         if self.size > 8:
             head = ", ".join(repr(a) for a in self.labels[:4])

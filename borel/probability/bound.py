@@ -24,6 +24,7 @@ STATUSES = ("exact", "certified", "conditional", "statistical", "estimate")
 """The statuses, strongest first. ``undecided`` is an answer, not a rank."""
 
 PROVED = ("exact", "certified", "conditional")
+_BOTH = ("lower", "upper")
 UNPROVED = ("estimate", "statistical")
 """Statuses of ends that an undecided figure, which states no error and no confidence, may not have.
 """
@@ -80,10 +81,18 @@ class Bound:
         Why the figure is an estimate, or undecided, and what to do about it.
     confidence : float or None
         For ``statistical``: the probability with which the enclosure holds.
+    truth_ends : tuple of str
+        The ends that bound the figure of the true prior. Over a set that holds it with some
+        confidence, the supremum over the set is at least the truth: ``("upper",)``. That some
+        member of the set has more than ``lower`` says nothing of the true prior, and a `Verdict`
+        concludes nothing from it.
 
     Notes
     -----
-    There is no ``__float__``: a Bound is not a number. ``bound <= t`` is a `Verdict`.
+    There is no ``__float__``: a Bound is not a number. ``bound <= t`` is a `Verdict`, and so are
+    ``<``, ``>=``, ``>``, and those of two Bounds; ``==`` is a plain bool, so that Bounds can be
+    found in lists and compared with saved ones, and says nothing of the figures they enclose: for
+    that ask ``one <= other`` and ``one >= other``.
     ``==`` compares Bounds as data, the measures of a witness by their law: a Bound equals itself
     after pickling and after saving (see `borel.audits.serialisation` for the
     measures a file cannot hold).
@@ -108,6 +117,7 @@ class Bound:
     reason: str = ""
     confidence: float | None = None
     exact_ratio: Ratio | None = None
+    truth_ends: tuple[str, ...] = _BOTH
     # what was asked, for `certify`: of this Bound alone, not of one that is made from it
     question: Any = field(default=None, init=False, repr=False, compare=False)
 
@@ -122,6 +132,7 @@ class Bound:
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         object.__setattr__(self, "assumptions", tuple(self.assumptions))
+        object.__setattr__(self, "truth_ends", tuple(self.truth_ends))
         if self.status not in (*STATUSES, "undecided"):
             raise InvalidInput("Bound", expected=f"a status of {STATUSES}", got=repr(self.status))
         if not lower <= upper:
@@ -292,12 +303,14 @@ class Bound:
     def with_confidence(self, confidence: float | None) -> Bound:
         """Return the figure as one over a set of priors that holds the truth with a confidence.
 
-        All figures over the set hold on that one event: no risks add up. What is not proved stays
-        as it is, and so does every figure if the set is certain (None).
+        The figure is a supremum over the set: its upper end bounds the truth (``truth_ends``). All
+        figures over the set hold on that one event: no risks add up. What is not proved stays as it
+        is, and so does every figure if the set is certain (None).
         """
         if confidence is None or not (self.proved or self.status == "statistical"):
             return self
         about = {"exact_ratio": None, "certificate": None, "reason": ""}
+        about["truth_ends"] = ("upper",)
         return replace(self, status="statistical", confidence=confidence, **about)
 
     # -- certificates -----------------------------------------------------------------------
@@ -357,25 +370,25 @@ class Bound:
         With another Bound, the difference of the two is compared with 0.
         """
         return Verdict._compare(
-            self, threshold, lambda b, t: b.ends.upper <= t, lambda b, t: b.ends.lower > t
+            self, threshold, lambda b, t: b.ends.upper <= t, lambda b, t: b.ends.lower > t, "upper"
         )
 
     def __lt__(self, threshold: float | Fraction | Bound) -> Verdict:
         """Compare: holds if ``upper < threshold``, fails if ``lower >= threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.ends.upper < t, lambda b, t: b.ends.lower >= t
+            self, threshold, lambda b, t: b.ends.upper < t, lambda b, t: b.ends.lower >= t, "upper"
         )
 
     def __ge__(self, threshold: float | Fraction | Bound) -> Verdict:
         """Compare: holds if ``lower >= threshold``, fails if ``upper < threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.ends.lower >= t, lambda b, t: b.ends.upper < t
+            self, threshold, lambda b, t: b.ends.lower >= t, lambda b, t: b.ends.upper < t, "lower"
         )
 
     def __gt__(self, threshold: float | Fraction | Bound) -> Verdict:
         """Compare: holds if ``lower > threshold``, fails if ``upper <= threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.ends.lower > t, lambda b, t: b.ends.upper <= t
+            self, threshold, lambda b, t: b.ends.lower > t, lambda b, t: b.ends.upper <= t, "lower"
         )
 
     # -- sums and differences ---------------------------------------------------------------
@@ -385,6 +398,7 @@ class Bound:
         about: dict[str, Any] = {"units": self.units, "assumptions": self.assumptions}
         if self.confidence is not None:
             about["confidence"] = self.confidence
+        about["truth_ends"] = tuple(_OTHER[end] for end in reversed(self.truth_ends))
         low, high = -self.ends.upper, -self.ends.lower
         return Bound.of(self.status, low, high, reason=self.reason, **about)
 
@@ -420,6 +434,7 @@ class Bound:
             "units": self.units,
             "assumptions": tuple(dict.fromkeys(a for b in both for a in b.assumptions)),
         }
+        about["truth_ends"] = _ends_of_all(both)
         if status == "statistical":
             about["confidence"] = _jointly(both)
         return Bound.of(status, low, high, reason=reason or _NO_DIFFERENCE, **about)
@@ -506,6 +521,7 @@ class Bound:
         )
 
 
+_OTHER = {"lower": "upper", "upper": "lower"}
 _NO_DIFFERENCE = "infinity less infinity has no value"
 
 
@@ -521,6 +537,12 @@ def _jointly(bounds: Iterable[Bound]) -> float:
     """Return the confidence with which all hold: the risks of those that have one add up."""
     risks = (1 - Fraction(b.confidence) for b in bounds if b.confidence is not None)
     return _outward(max(Fraction(0), 1 - sum(risks, Fraction(0))), -1)
+
+
+def _ends_of_all(bounds: Iterable[Bound]) -> tuple[str, ...]:
+    """Return the ends of a sum, or of the largest, that bound the truth: those of all figures."""
+    each = [b.truth_ends for b in bounds]
+    return tuple(end for end in _BOTH if all(end in ends for ends in each))
 
 
 def _scaled(value: float, factor: float, direction: int) -> float:
@@ -595,7 +617,7 @@ def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Boun
         low = max((b.lower for b in true), default=0.0)
         return Bound.undecided(low, reason=reason, **about)
     if status == "statistical":
-        about["confidence"] = _jointly(each)
+        about |= {"confidence": _jointly(each), "truth_ends": _ends_of_all(each)}
     elif (low, high) == (best.lower, best.upper):
         about["exact_ratio"] = best.exact_ratio
     return Bound.of(status, low, high, reason=reason, **about)
@@ -605,6 +627,12 @@ def _same(first: Bound, second: Bound) -> bool:
     """Return whether two figures are certainly equal: rational, and the same."""
     ratio = first.exact_ratio
     return ratio is not None and ratio == second.exact_ratio and ratio.lower == ratio.upper
+
+
+OF_THE_SET = (
+    "not shown: a prior of the set fails, or may fail, but the true prior may be another one"
+)
+"""The reason where a set that holds the true prior with some confidence does not settle it."""
 
 
 @dataclass(frozen=True)
@@ -625,7 +653,9 @@ class Verdict:
     Notes
     -----
     ``bool(verdict)`` raises `Undecided` when ``holds`` is None. A ``statistical`` Bound answers
-    only through `at`.
+    only through `at`. Over a set that holds the true prior with some confidence (counts), True
+    means that the guarantee holds under the true prior, with that confidence; that a member of the
+    set fails is no False, as the true prior may be another: it is undecided.
     """
 
     holds: bool | None
@@ -635,7 +665,10 @@ class Verdict:
     _statistically: bool | None = None
 
     @classmethod
-    def _compare(cls, bound: Bound, threshold: Any, holds: Any, fails: Any) -> Verdict:
+    def _compare(
+        cls, bound: Bound, threshold: Any, holds: Any, fails: Any, proves: str = "upper"
+    ) -> Verdict:
+        """Compare; ``proves`` is the end of the Bound that shows that it holds."""
         if isinstance(threshold, Bound):
             bound, threshold = bound - threshold, 0
         threshold = real("comparing a Bound", threshold, "a number (nats)")
@@ -643,6 +676,8 @@ class Verdict:
         if bound.status == "estimate":
             return cls(None, bound, bound.witness, "an estimate proves nothing")
         if bound.status == "statistical":
+            if read is not None and (proves if read else _OTHER[proves]) not in bound.truth_ends:
+                return cls(None, bound, bound.witness, OF_THE_SET)
             own = confidence_text(bound.confidence or 0.0)
             why = f"the figure holds with confidence {own} only: ask .at(confidence=...)"
             return cls(None, bound, bound.witness, why, read)
@@ -651,7 +686,7 @@ class Verdict:
 
     def at(self, *, confidence: float) -> Verdict:
         """Answer a statistical Bound at a confidence no higher than its own."""
-        if self.bound.status != "statistical":
+        if self.bound.status != "statistical" or self.reason == OF_THE_SET:
             return self
         confidence = inside("Verdict.at", "confidence", confidence)
         assert self.bound.confidence is not None

@@ -98,7 +98,7 @@ def test_mutual_information_of_a_solver_prior_that_is_no_member():
 
 
 def test_what_rests_on_counts_is_statistical():
-    """A union with a set that was declared, and LDP of outcomes on a line, rest on them too."""
+    """A union with a set that was declared rests on them too; LDP does not, whatever the prior."""
     on = bl.Finite([0.0, 1.0])
     counted = bl.priors.from_counts([30, 70], confidence=0.95, on=on)
     declared = bl.priors.hull([bl.pmf([F(1, 2), F(1, 2)], on=on)])
@@ -110,5 +110,5 @@ def test_what_rests_on_counts_is_statistical():
         assert found.sup().confidence == 0.95
         assert set(found([0.0, 1.0]).status.values) == {"statistical"}
         assert bl.mutual_information(known * answer).status == "statistical"
-    assert bl.ldp(counted * noise).status == "statistical"
+    assert bl.ldp(counted * noise).status == "certified"
     assert bl.pml((declared | declared) * answer).sup().status == "exact"

@@ -594,3 +594,41 @@ def test_a_label_that_was_never_drawn_is_counted_or_refused():
     assert bl.pml(stated * mech).sup().upper < 1e-9
     # no sample: who writes a prior says that the others are impossible
     assert bl.pml(bl.pmf([0.5, 0.5], on=bl.Finite(["n", "m"])) * mech).sup().upper < 1e-9
+
+
+def test_a_counted_set_speaks_of_the_true_prior():
+    """With p the least mass of a letter, PML of the identity is log 1/p, and p is not known."""
+    counted = bl.priors.from_counts([30, 70], confidence=0.95, method="box")
+    joint = counted * bl.Mechanism.from_matrix([[F(1), F(0)], [F(0), F(1)]])
+    sup = bl.pml(joint).sup()
+    truth = math.log(1 / 0.3)
+    assert 0 < truth < sup.lower  # the supremum over the set is no bound from below
+    assert sup.truth_ends == ("upper",)
+    for failing in (sup <= truth, sup < truth, sup >= truth, sup > truth, -sup >= -truth):
+        answer = failing.at(confidence=0.95)
+        assert answer.holds is None and "true prior may be another" in answer.reason
+    above = math.nextafter(sup.upper, math.inf)
+    for holding in (sup <= above, sup < above, -sup >= -above, sup - 1 < above - 0.5):
+        assert holding.holds is None and holding.at(confidence=0.95).holds is True
+    assert (sup > above).at(confidence=0.95).holds is False
+    assert (sup - sup).truth_ends == ()
+    mean = counted.lower([0.0, 1.0])  # the truth may be more
+    assert mean.truth_ends == ("lower",) and (mean >= 0.1).at(confidence=0.95).holds
+    assert (mean <= 0.65).at(confidence=0.95).holds is None
+    assert joint.satisfies(bl.guarantees.PML(truth)).at(confidence=0.95).holds is None
+    left = bl.min_entropy(counted)  # the least over the set: the truth may be more
+    assert (left >= left.lower).at(confidence=0.95).holds
+    assert (left < left.upper + 1e-3).at(confidence=0.95).holds is None
+
+
+@pytest.mark.parametrize("outcome", ["finite", "line"])
+def test_ldp_over_a_counted_set_needs_no_confidence(outcome):
+    counted = bl.priors.from_counts([30, 70], confidence=0.95)
+    mech = bl.mechanisms.randomized_response(k=2, epsilon=1.0)
+    if outcome == "line":
+        mech = bl.mechanisms.laplace(b=1.0, secret=bl.Finite([0, 1]))
+    found = bl.ldp(counted * mech)
+    assert found.proved and found.confidence is None and not found.assumptions[1:]
+    assert found.lower <= 1 <= found.upper
+    assert not any("sample" in note for note in found.assumptions)
+    assert (counted * mech).satisfies(bl.guarantees.LDP(0.9)).holds is False

@@ -265,7 +265,12 @@ class FiniteSetEngine(SetEngine):
                 return Bound.undecided(reason=self.reason or notes[0], assumptions=notes, **about)
             if self.set.confidence is not None:
                 return Bound.statistical(
-                    low, high, confidence=self.set.confidence, assumptions=notes, **about
+                    low,
+                    high,
+                    confidence=self.set.confidence,
+                    truth_ends=("upper",),
+                    assumptions=notes,
+                    **about,
                 )
             return Bound.undecided(
                 low,
@@ -306,7 +311,12 @@ class FiniteSetEngine(SetEngine):
         return self.set.attains(SecretValues(*ends, self.sure))
 
     def ldp(self) -> Bound:
-        """Enclose the LDP level on the union of the supports."""
+        """Enclose the LDP level on the union of the supports.
+
+        Where that is every secret, it is that of the mechanism, whichever prior is the true one.
+        """
+        if self.set.confidence is not None and self.sure.all():
+            return FiniteSetEngine(Joint(self.set.all_priors(), self.joint.mechanism)).ldp()
         return self.sup("ldp")
 
     def mutual_information(self) -> Bound:

@@ -215,7 +215,8 @@ class SetOutcomes(SetEngine):
                 return Bound.undecided(reason=notes[0], assumptions=notes, **about)
             if self.set.confidence is not None:
                 sure = self.set.confidence
-                return Bound.statistical(low, high, confidence=sure, assumptions=notes, **about)
+                about |= {"confidence": sure, "truth_ends": ("upper",)}
+                return Bound.statistical(low, high, assumptions=notes, **about)
             return Bound.undecided(
                 low,
                 high,
@@ -399,11 +400,9 @@ class SetOutcomes(SetEngine):
         if not (self.sure == self.possible).all() or not self.sure.all():
             raise NotYet("bl.ldp", missing="sets of priors that leave secrets out")
         found = SetOutcomes(Joint(self.set.all_priors(), self.joint.mechanism)).sup("pml")
-        notes = (*self.set.assumptions, *found.assumptions)
-        if self.set.confidence is not None and found.proved:
-            sure = self.set.confidence
-            return Bound.statistical(found.lower, found.upper, confidence=sure, assumptions=notes)
-        return found.about(assumptions=notes, witness=None, attained=None)
+        if self.set.confidence is None:
+            found = found.about(assumptions=(*self.set.assumptions, *found.assumptions))
+        return found.about(witness=None, attained=None)  # whichever of the priors is true
 
 
 def _uniform(on: Any) -> Any:

@@ -15,13 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: float = 0.0) -> Any:
+def within_budget(
+    compute: Callable[[], Any],
+    units: str = "nats",
+    *,
+    least: float = 0.0,
+    name: str = "computing",
+) -> Any:
     """Compute a figure, all of it in one budget, as a user is to see it.
 
     A wide Bound that ran out of work says so. Of one of which nothing is known in time no more is
     said than that it is at least ``least``.
+    A bar shows its name if it takes long.
     """
-    with settings.one_figure():
+    with settings.one_figure(name):
         try:
             found = compute()
         except BudgetSpent as error:
