@@ -13,6 +13,7 @@ import numpy as np
 
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import NORMAL, TINY, U, compounded, rounding_of
+from borel.probability import processing
 from borel.probability.alphabets import Alphabet, Finite, Interval, Mixed, how_to_label, includes
 from borel.probability.arrays import (
     DOUBLE,
@@ -375,15 +376,13 @@ def _pushed_subnormals(a: np.ndarray, matrix: np.ndarray, places: list[int]) -> 
     return float(np.max(0.5 * count[summed] * (TINY / matrix[summed]), initial=0.0)) * (1 + 8 * U)
 
 
-def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
+def push(mechanism: Mechanism, function: Callable, outcome: Any, breaks: Any = None) -> Mechanism:
     """P of function(Y) given X."""
-    if not mechanism.finite:
-        raise NotYet(
-            "mech.push",
-            missing="a push-forward of an outcome that is not finite",
-            instead="mech.clip(lower, upper) for noise with a known distribution function.",
-        )
     _require_function("mech.push", function)
+    if not mechanism.finite:
+        from borel.probability.mechanism import Mechanism
+
+        return processing.push(Mechanism, mechanism, function, outcome, breaks)
     images = [function(label) for label in mechanism.outcome.labels]
     if outcome is None:
         try:
@@ -410,11 +409,23 @@ def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
     return _make(matrix, mechanism.secret, outcome, rounding, mechanism)
 
 
-def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
+def restrict(mechanism: Mechanism, event: Any) -> Mechanism:
     """P of Y given X, conditioned on an event of outcomes."""
+    if isinstance(event, Interval):
+        if not mechanism.outcome.numeric or mechanism.outcome.dim > 1:
+            raise InvalidInput(
+                "mech.restrict",
+                expected="an interval of outcomes that are numbers",
+                got=repr(mechanism.outcome),
+                mend="give an indicator: lambda y: ...",
+            )
+    else:
+        _require_function("mech.restrict", event)
     if not mechanism.finite:
-        raise NotYet("mech.restrict", missing="conditioning an outcome that is not finite")
-    _require_function("mech.restrict", event)
+        from borel.probability.mechanism import Mechanism
+
+        return processing.restrict(Mechanism, mechanism, event)
+    event = event.contains if isinstance(event, Interval) else event
     labels = mechanism.outcome.labels
     keep = [j for j, label in enumerate(labels) if bool(event(label))]
     if not keep:
