@@ -317,3 +317,71 @@ def test_events_that_cannot_be_conditioned_on():
         labels.restrict(UNIT)
     numbers = bl.Mechanism.from_matrix([[F(1, 2), F(1, 4), F(1, 4)]] * 2)
     assert (numbers.restrict(bl.Interval(0, 1)).matrix == [[F(2, 3), F(1, 3)]] * 2).all()
+
+
+# -- composition with a kernel --------------------------------------------------------------------
+
+THREE = bl.Finite([10, 20, 30])
+PRE = [[F(1, 3), F(2, 3)], [F(1, 2), F(1, 2)], [F(1), F(0)]]
+
+
+@pytest.mark.parametrize("matrix", [PRE, np.array(PRE, float)], ids=["fractions", "floats"])
+def test_a_noisy_secret_is_a_mixture_of_laws(matrix):
+    noise = bl.mechanisms.laplace(b=0.5, secret=TWO)
+    pre = bl.Mechanism.from_matrix(matrix, secret=THREE, outcome=TWO)
+    joint = bl.pmf([0.25, 0.25, 0.5], on=THREE) * (noise @ pre)
+    about_x = (pre @ bl.pmf([0.25, 0.25, 0.5], on=THREE)) * noise
+    with mpmath.workdps(40):
+        for y in (-1.5, 0.25, 0.75):
+            f = [mpmath.exp(-2 * abs(mpmath.mpf(y) - x)) for x in (0, 1)]
+            rows = [
+                sum(
+                    mpmath.mpf(p.numerator) / p.denominator * g for p, g in zip(row, f, strict=True)
+                )
+                for row in PRE
+            ]
+            mean = (rows[0] + rows[1] + 2 * rows[2]) / 4
+            pml, pmc = bl.pml(joint)(y), bl.pmc(joint)(y)
+            assert pml.status == pmc.status == "certified"
+            assert pml.lower <= mpmath.log(max(rows) / mean) <= pml.upper
+            assert pmc.lower <= mpmath.log(mean / min(rows)) <= pmc.upper
+            assert max(pml.width, pmc.width) < 1e-9
+            # Remark 2 and Lemma 1(v): about Z no more leaks than about X
+            assert pml.lower <= bl.pml(about_x)(y).upper
+            assert pmc.lower <= bl.pmc(about_x)(y).upper
+
+
+def test_a_noisy_secret_before_a_clipped_outcome():
+    clipped = bl.mechanisms.laplace(b=0.5, secret=TWO).clip(0.0, 1.0)
+    pre = bl.Mechanism.from_matrix([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]])
+    bound = bl.pml(bl.uniform(TWO) * (clipped @ pre))(0.0)
+    with mpmath.workdps(40):
+        a, b = laplace_cdf(0, 0, 0.5), laplace_cdf(0, 1, 0.5)  # the masses of the atom
+        assert bound.lower <= mpmath.log((3 * a + b) / (2 * a + 2 * b)) <= bound.upper
+    assert bound.width < 1e-12
+
+
+def test_a_kernel_after_a_real_outcome():
+    power = bl.Mechanism(lambda y, x: (1 + x) * y**x, secret=TWO, outcome=UNIT)
+    coin = bl.Mechanism(lambda z, y: np.where(z == 1, y, 1 - y), secret=UNIT, outcome=TWO)
+    released = coin @ power  # the mean of y, (1 + x) / (2 + x)
+    requires_enclosed(released, [[mpmath.mpf(1) / 2] * 2, [mpmath.mpf(1) / 3, mpmath.mpf(2) / 3]])
+    clipped = coin @ bl.mechanisms.laplace(b=0.5, secret=TWO).clip(0.0, 1.0)
+    truth = []
+    with mpmath.workdps(40):
+        for x in (0, 1):
+            inside = mpmath.quad(lambda y: y * mpmath.exp(-2 * abs(y - x)), [0, 1])  # noqa: B023
+            mean = inside + 1 - laplace_cdf(1, x, 0.5)
+            truth.append([1 - mean, mean])
+    requires_enclosed(clipped, truth)
+
+
+def test_compositions_that_are_not_there():
+    noise = bl.mechanisms.laplace(b=0.5, secret=TWO)
+    pre = bl.Mechanism.from_matrix([[0.5, 0.5]] * 2, secret=["a", "b"], outcome=TWO)
+    with pytest.raises(InvalidInput, match="numbers"):
+        noise @ pre
+    with pytest.raises(NotYet, match="not finite"):
+        bl.mechanisms.gaussian(sigma=1.0) @ noise
+    with pytest.raises(InvalidInput, match="post-processing"):
+        noise @ bl.Mechanism.from_matrix([[0.5, 0.5]] * 2, secret=TWO, outcome=[5, 6])

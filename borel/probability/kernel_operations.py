@@ -265,11 +265,9 @@ def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
             mend=how_to_label(mechanism.outcome),
         )
     if not (post.finite and mechanism.finite):
-        raise NotYet(
-            "post @ mech",
-            missing="post-processing of alphabets that are not finite",
-            instead="finite mechanisms; mech.push and mech.clip for noise.",
-        )
+        from borel.probability.mechanism import Mechanism
+
+        return processing.post_process(Mechanism, post, mechanism)
     a, b = _numbers(mechanism, post)
     rows = post.secret.positions(list(mechanism.outcome.labels), "y")
     matrix = a @ b[rows]

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable, NotYet
+from borel.numerics.balls.expansion import product
 from borel.numerics.graphs.constant_pieces import ConstantPiece, constant_pieces, value_at
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.trace import trace
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite, Interval, Mixed
@@ -192,8 +194,8 @@ def _table(
         chance = chances("mech.push", mechanism, x)
         for part, j in zip(parts, places, strict=True):
             a, b = chance(part.low, part.high)
-            low[i, j] = np.nextafter(low[i, j] + a, 0.0) if a else low[i, j]
-            high[i, j] = np.nextafter(high[i, j] + b, math.inf) if b else high[i, j]
+            low[i, j] = _down(low[i, j] + a) if a else low[i, j]
+            high[i, j] = _up(high[i, j] + b) if b else high[i, j]
     return enclosed_matrix(make, "mech.push", low, high, secret, outcome, mechanism)
 
 
@@ -235,38 +237,47 @@ Chance = Any
 """``(low, high) -> enclosure of P{low < Y < high}``; of one number twice, P{Y = number}."""
 
 
-def chances(what: str, mechanism: Any, x: Any) -> Chance:
+def chances(what: str, mechanism: Any, x: Any, post: Any = None, z: Any = None) -> Chance:
     """Return what encloses the probabilities of intervals, and of atoms, under one secret.
+
+    With a post-processing: those that the outcome is there and that it releases z.
 
     Raises
     ------
     NotYet
         A density that was not traced, or has an operation that Arb does not.
     """
-    density = mechanism.density
-    assert density is not None
-    if density.graph is None:
-        raise NotYet(
-            what,
-            missing=f"a density that was traced ({density.opaque})",
-            instead="write it with NumPy functions.",
-        )
-    names = density.graph_names("x")
-    at = dict(zip(names, map(float, x if len(names) > 1 else (x,)), strict=True))
-    bound = density.graph.bind(at)
-    nodes = tuple(("input", ("x",)) if node == ("input", ("y",)) else node for node in bound.nodes)
+    points: list[tuple[Any, dict]] = [(mechanism, {"x": x})]
+    points += [(post, {"y": z})] if post is not None else []
+    factors, cuts = [], [*mechanism.breaks, *(post.breaks if post is not None else ())]
+    for kernel, known in points:
+        density, (name, point) = kernel.density, *known.items()
+        if density.graph is None:
+            raise NotYet(
+                what,
+                missing=f"a density that was traced ({density.opaque})",
+                instead="write it with NumPy functions.",
+            )
+        names = density.graph_names(name)
+        at = dict(zip(names, map(float, point if len(names) > 1 else (point,)), strict=True))
+        bound, other = density.graph.bind(at), "y" if name == "x" else "x"
+        nodes = (("input", ("x",)) if n == ("input", (other,)) else n for n in bound.nodes)
+        factors.append((Graph(tuple(nodes), ("x",)), density.log))
+        cuts += [*density.turns(other, **at)[0].tolist(), *(at.values() if name == "x" else ())]
     line: Any = getattr(mechanism.outcome, "interval", mechanism.outcome)
-    own = Density(None, {"x": line}, log=density.log, graph=type(bound)(nodes, ("x",)))
-    cuts = sorted({*mechanism.breaks, *at.values(), *density.turns("y", **at)[0].tolist()})
-    integral = integral_of(own, [c for c in cuts if math.isfinite(c)], most=1.0)
+    own = Density(None, {"x": line}, graph=product(factors).bind({"shift": 0.0}))
+    integral = integral_of(own, sorted({c for c in cuts if math.isfinite(c)}), most=1.0)
     if integral is None:
         raise NotYet(what, missing="Arb arithmetic for an operation of this density")
 
     def chance(low: Fraction | None, high: Fraction | None) -> tuple[float, float]:
         if low is not None and low == high:
-            return _mass(mechanism, float(low), x)
+            least, most = _mass(what, mechanism, float(low), x)
+            share = (1.0, 1.0) if post is None else _enclosed(what, post.density, z, float(low))
+            return _down(least * share[0]), min(_up(most * share[1]), 1.0)
         (a, outer_a), (b, outer_b) = _floats(low, -1), _floats(high, 1)
         outer_a, outer_b = max(outer_a, line.lower), min(outer_b, line.upper)
+        a, b = max(a, line.lower), min(b, line.upper)
         least, most = integral(a, b)
         if (outer_a, outer_b) != (a, b):
             most = integral(outer_a, outer_b)[1]
@@ -275,12 +286,26 @@ def chances(what: str, mechanism: Any, x: Any) -> Chance:
     return chance
 
 
-def _mass(mechanism: Any, atom: float, x: Any) -> tuple[float, float]:
+def _down(value: float) -> float:
+    """Return a float below a product that was rounded, 0 for an exact 0."""
+    return math.nextafter(value, 0.0) if value else 0.0
+
+
+def _up(value: float) -> float:
+    return math.nextafter(value, math.inf) if value else 0.0
+
+
+def _mass(what: str, mechanism: Any, atom: float, x: Any) -> tuple[float, float]:
+    return _enclosed(what, mechanism.masses[atom], x)
+
+
+def _enclosed(what: str, density: Density, *point: Any) -> tuple[float, float]:
+    """Enclose a probability that is a value of a density."""
+    at = [tuple(map(float, p)) if isinstance(p, tuple) else float(p) for p in point]
     try:
-        point = tuple(np.asarray(float(v)) for v in x) if isinstance(x, tuple) else float(x)
-        low, high = mechanism.masses[atom]._enclose((point,))
+        low, high = density._enclose(tuple(at))
     except NotEnclosed as error:
-        raise NotYet("mech.push", missing=f"the mass of the atom {atom:g}: {error}") from None
+        raise NotYet(what, missing=f"the mass of an atom: {error}") from None
     return max(float(low), 0.0), min(float(high), 1.0)
 
 
@@ -366,6 +391,113 @@ def _between(mechanism: Any, part: OutcomePart, x: Any) -> Any:
     if part.high is None:
         return at(survival, part.low)
     return at(cdf, part.high) - at(cdf, part.low)
+
+
+# -- composition with a kernel ----------------------------------------------------------------
+
+
+def post_process(make: Any, post: Any, mechanism: Any) -> Any:
+    """Return P_{Z|X} = P_{Z|Y} o P_{Y|X}, where Y, or Z, is not finite."""
+    if mechanism.finite:
+        return _mixed(make, post, mechanism)
+    what, line = "post @ mech", getattr(mechanism.outcome, "interval", mechanism.outcome)
+    finite = mechanism.secret.kind == post.outcome.kind == "finite" and post.outcome.numeric
+    if not (finite and isinstance(line, Interval) and post.density is not None):
+        raise NotYet(
+            what,
+            missing="the integral over an intermediate alphabet that is not finite, unless it is a "
+            "line, between a finite secret and a finite outcome",
+            instead="mech.push and mech.clip for noise; a finite secret.",
+        )
+    secret, outcome = mechanism.secret, post.outcome
+    atoms = mechanism.outcome.atoms if isinstance(mechanism.outcome, Mixed) else ()
+    low, high = np.zeros((2, secret.size, outcome.size))
+    for i, x in enumerate(secret.labels):
+        for j, z in enumerate(outcome.labels):
+            chance = chances(what, mechanism, x, post, z)
+            for a, b in [(None, None), *((Fraction(at), Fraction(at)) for at in atoms)]:
+                least, most = chance(a, b)
+                low[i, j] = _down(low[i, j] + least) if least else low[i, j]
+                high[i, j] = _up(high[i, j] + most) if most else high[i, j]
+    return enclosed_matrix(make, what, low, high, secret, outcome, mechanism, post)
+
+
+def _mixed(make: Any, mechanism: Any, pre: Any) -> Any:
+    r"""Return the mixture :math:`f(y|z) = \sum_x P(x|z) f(y|x)` of the laws of an outcome."""
+    what, inner, secret = "mech @ pre", mechanism.density, pre.secret
+    if pre.unproved or inner.graph is None:
+        raise NotYet(
+            what,
+            missing=f"a proof: {pre.unproved or inner.opaque}",
+            instead="a matrix of Fractions or floats, and a density that can be traced.",
+        )
+    if not secret.numeric:
+        raise InvalidInput(
+            what,
+            expected="secrets of pre that are numbers: a density reads them",
+            got=repr(secret),
+            mend="number them: bl.Mechanism.from_matrix(K, secret=bl.Finite(3), ...).",
+        )
+
+    def mixture(of: Density, z: Any, *y: Any) -> Any:
+        like = (z[0] if isinstance(z, tuple) else z) * 0.0
+        rows = []
+        for weights in pre.matrix:
+            terms = [
+                _number(w, like) * of.linear(*y, _point(x, like))
+                for w, x in zip(weights, pre.outcome.labels, strict=True)
+                if w
+            ]
+            rows.append(reduce(lambda a, b: a + b, terms))
+        out = rows[-1]
+        for label, row in zip(secret.labels[-2::-1], rows[-2::-1], strict=True):
+            out = np.where(_is(z, label), row, out)
+        return out
+
+    masses = {a: lambda z, m=m: mixture(m, z) for a, m in mechanism.masses.items()}
+    out = make(
+        lambda y, z: mixture(inner, z, y),
+        secret=secret,
+        outcome=mechanism.outcome,
+        masses=masses or None,
+        breaks=mechanism.breaks,
+        name=f"{mechanism.name or 'density'} @ {pre.name or 'matrix'}",
+    )
+    off = 0.0 if pre.rational and _short(pre.matrix) else max(pre.rounding, U)
+    known = mechanism.normalisation
+    if known.proved:
+        out.normalisation = Normalisation.by(f"a mixture of laws, {known}", known.miss + 4 * off)
+    elif off > 16 * U:  # weights that are known less well than floats are
+        out.normalisation = Normalisation("rounded", "up to the rounding of the weights", 4 * off)
+    return out
+
+
+def _short(matrix: np.ndarray) -> bool:
+    """Return whether every Fraction is a quotient of two floats."""
+    pairs = [n for f in matrix.ravel().tolist() for n in f.as_integer_ratio()]
+    return all(abs(n) <= 2**53 for n in pairs)
+
+
+def _number(weight: Any, like: Any) -> Any:
+    """Return a weight in a formula: a Fraction as a quotient, where that is exact."""
+    if not isinstance(weight, Fraction):
+        return np.full_like(like, float(weight))
+    top, bottom = weight.as_integer_ratio()
+    if max(top, bottom) > 2**53:
+        return np.full_like(like, float(weight))
+    return np.full_like(like, float(top)) / float(bottom)
+
+
+def _point(label: Any, like: Any) -> Any:
+    if isinstance(label, tuple):
+        return tuple(np.full_like(like, float(part)) for part in label)
+    return np.full_like(like, float(label))
+
+
+def _is(z: Any, label: Any) -> Any:
+    if not isinstance(label, tuple):
+        return z == float(label)
+    return reduce(np.logical_and, [a == float(b) for a, b in zip(z, label, strict=True)])
 
 
 # -- events ---------------------------------------------------------------------------------------
