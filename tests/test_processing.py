@@ -385,3 +385,84 @@ def test_compositions_that_are_not_there():
         bl.mechanisms.gaussian(sigma=1.0) @ noise
     with pytest.raises(InvalidInput, match="post-processing"):
         noise @ bl.Mechanism.from_matrix([[0.5, 0.5]] * 2, secret=TWO, outcome=[5, 6])
+
+
+# -- two releases, and two secrets -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("secret", [TWO, UNIT], ids=["two labels", "an interval"])
+def test_two_releases_at_one_outcome(secret):
+    both = bl.mechanisms.laplace(b=0.5, secret=secret) & bl.mechanisms.laplace(b=1.0, secret=secret)
+    joint = bl.uniform(secret) * both
+    for y in ((1.5, 2.0), (-0.25, 3.0)):
+        pml, pmc = bl.pml(joint)(y), bl.pmc(joint)(y)
+        with mpmath.workdps(40):
+            kernel = lambda x: mpmath.exp(-2 * abs(x - y[0]) - abs(x - y[1]))  # noqa: B023, E731
+            ends = kernel(0), kernel(1)  # it is monotone on (0, 1)
+            mean = sum(ends) / 2 if secret is TWO else mpmath.quad(kernel, [0, 1])
+            slack = mpmath.mpf(10) ** -25
+            assert pml.lower - slack <= mpmath.log(max(ends) / mean) <= pml.upper + slack
+            assert pmc.lower - slack <= mpmath.log(mean / min(ends)) <= pmc.upper + slack
+        assert pml.status == pmc.status == "certified"
+        assert max(pml.width, pmc.width) < 1e-6
+
+
+def test_the_supremum_of_two_releases_is_bounded_by_those_of_each():
+    """Of Laplace noise it is that of y1, y2 beyond an end: the kernel is e^(x / b1 + x / b2)."""
+    noise = bl.mechanisms.laplace(b=1.0, secret=TWO)
+    joint = bl.pmf([F(1, 4), F(3, 4)], on=TWO) * (noise & noise)
+    with mpmath.workdps(40):
+        low = mpmath.log(4 / (1 + 3 * mpmath.exp(-2)))  # PML is largest where x = 0 is likely
+        cost = mpmath.log((1 + 3 * mpmath.exp(2)) / 4)
+        pml, pmc = bl.pml(joint).sup(), bl.pmc(joint).sup()
+        assert pml.lower <= low <= pml.upper <= math.log(4) + 1e-12
+        assert pmc.lower <= cost <= pmc.upper <= 2 + 1e-6
+        assert pml.status == pmc.status == "certified"
+        one = bl.pml(bl.pmf([F(1, 4), F(3, 4)], on=TWO) * noise).sup()
+        assert pml.lower >= one.lower
+
+
+def test_leakage_about_independent_secrets_adds_up():
+    first = bl.uniform(UNIT) * bl.mechanisms.laplace(b=1.0)
+    second = bl.normal() * bl.mechanisms.gaussian(sigma=1.0)
+    joint = first * second
+    assert joint.outcome == bl.Reals() * bl.Reals()
+    y = (0.25, 1.5)
+    with mpmath.workdps(40):
+        e = mpmath.exp
+        one = mpmath.log(1 / (2 - e(mpmath.mpf(-1) / 4) - e(mpmath.mpf(-3) / 4)))
+        two = mpmath.log(2) / 2 + mpmath.mpf(9) / 16
+        bound = bl.pml(joint)(y)
+        assert bound.lower <= one + two <= bound.upper
+        assert bound.width < 1e-12
+        twice = bl.pml(first * first).sup()
+        assert twice.lower <= -2 * mpmath.log(1 - e(-1)) <= twice.upper
+    assert bl.ldp(first * first).value == 2
+    assert bl.pml(joint).sup().lower == math.inf
+    three = first * (first * second)
+    assert len(three.parts) == 3
+    assert bl.pml(three)((0.25, 0.25, 1.5)).value == pytest.approx(
+        bl.pml(joint)(y).value + float(one)
+    )
+
+
+def test_a_pair_with_an_outcome_of_density_zero_has_no_leakage():
+    short = bl.Mechanism(
+        lambda y, x: np.where(abs(y - x) < 0.25, 2.0, 0.0), secret=TWO, outcome=bl.Reals()
+    )
+    pair = bl.uniform(TWO) * short * (bl.uniform(UNIT) * bl.mechanisms.laplace(b=1.0))
+    assert bl.pml(pair)((0.5, 0.5)).upper == 0.0
+    assert bl.pml(pair)((0.125, 0.5)).lower > 0.5
+
+
+def test_finite_joints_of_independent_secrets_are_exact():
+    matrix = [[F(3, 4), F(1, 4)], [F(1, 8), F(7, 8)]]
+    one = bl.pmf([F(1, 3), F(2, 3)]) * bl.Mechanism.from_matrix(matrix)
+    both = one * one
+    assert both.parts == ()
+    for y in (0, 1):
+        for z in (0, 1):
+            ratio = bl.pml(one)(y).ratio.lower * bl.pml(one)(z).ratio.lower
+            assert bl.pml(both)((y, z)).ratio.lower == ratio
+    with pytest.raises(TypeError, match="prior"):
+        bl.Mechanism.from_matrix(matrix) * bl.pmf([F(1, 3), F(2, 3)])

@@ -151,6 +151,7 @@ class Mechanism:
             if np.isnan(as_number(value, "Mechanism", f"params: {key}")):
                 raise InvalidInput("Mechanism", expected=f"a number for {key}", got="NaN")
         self.closed_forms = ClosedForms()
+        self.releases: tuple[Mechanism, ...] = ()  # the two of a & b, where it is a density
         self.reference_prior: Measure | None = None
         self.cdf: Density | None = None
         self.survival: Density | None = None
@@ -505,7 +506,11 @@ class Mechanism:
     # -- the algebra ------------------------------------------------------------------------
 
     def __matmul__(self, other: Any) -> Any:
-        """``mech @ prior`` is the law of Y; ``post @ mech`` releases g(Y) (post-processing)."""
+        """Compose kernels: ``post @ mech`` releases a function of Y, ``mech @ pre`` is about Z.
+
+        ``mech @ prior`` is the law of Y. ``post @ mech`` post-processes the outcome, P_{Z|X}; with
+        a pre-processing of secrets on the right, ``mech @ pre`` is the mechanism about its input.
+        """
         if isinstance(other, Measure):
             return (other * self).marginal
         if isinstance(other, Mechanism):
@@ -526,8 +531,13 @@ class Mechanism:
             "bl.uniform(mech.secret) the uniform one.",
         )
 
-    def __mul__(self, other: Any) -> Any:
-        """Refuse: the joint is ``prior * mech``."""
+    def __mul__(self, other: Any) -> Mechanism:
+        """Return the product of two mechanisms, each about its own secret.
+
+        The kernel P_{Y1|X1} P_{Y2|X2}, of pairs. The joint of a prior is ``prior * mech``.
+        """
+        if isinstance(other, Mechanism):
+            return kernel_operations.independent(self, other)
         raise TypeError("mech * prior: write prior * mech for the joint, mech @ prior for P_Y")
 
     def __and__(self, other: Any) -> Mechanism:
