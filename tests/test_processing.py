@@ -124,6 +124,17 @@ def test_bins_of_noise_have_their_probabilities(mechanism, cdf, scale):
         assert pushed.rounding < 1e-13
 
 
+@pytest.mark.parametrize(("b", "cut"), [(477559.0554151251, 0.0), (30711.773610912354, 0.0)])
+def test_constants_of_a_density_that_floats_round_are_covered(b, cut):
+    """The float of log(2 b) is off by more than the rounding of an entry."""
+    pushed = bl.mechanisms.laplace(b=b, secret=bl.Finite([-1, 1])).push(lambda y: y > cut)
+    truth = []
+    for x in (-1, 1):
+        p = laplace_cdf(cut, x, b)
+        truth.append([p, 1 - p])
+    requires_enclosed(pushed, truth)
+
+
 def test_figures_of_a_threshold_are_those_of_its_matrix():
     pushed = bl.mechanisms.laplace(b=1.0, secret=TWO).push(lambda y: y > 0.5)
     assert pushed.outcome.labels == (False, True)
@@ -195,6 +206,7 @@ def test_thresholds_of_secrets_on_an_interval(make):
             assert max(pml.width, pmc.width) < 1e-6
 
 
+@pytest.mark.truths
 def test_pushing_never_leaks_more():
     prior = bl.pmf([0.3, 0.7], on=TWO)
     noise = bl.mechanisms.laplace(b=0.8, secret=TWO)
@@ -272,6 +284,14 @@ def test_noise_given_an_event(event, spans):
             assert pml.lower <= mpmath.log(max(f0, f1) / mean) <= pml.upper
             assert pmc.lower <= mpmath.log(mean / min(f0, f1)) <= pmc.upper
             assert max(pml.width, pmc.width) < 1e-9
+
+
+def test_a_rare_event_is_no_difference_of_numbers_near_one():
+    noise = bl.mechanisms.laplace(b=2.0**-5, secret=bl.Finite([-1, 0]))
+    joint = bl.uniform(bl.Finite([-1, 0])) * noise.restrict(bl.Interval(0.25, 0.5))
+    bound = bl.pml(joint)(0.375)  # both are e^(-32 y) there, but for a factor
+    assert bound.lower == 0.0
+    assert bound.upper < 1e-9
 
 
 def test_outcomes_outside_an_event_are_no_outcomes():
@@ -407,6 +427,7 @@ def test_two_releases_at_one_outcome(secret):
         assert max(pml.width, pmc.width) < 1e-6
 
 
+@pytest.mark.truths
 def test_the_supremum_of_two_releases_is_bounded_by_those_of_each():
     """Of Laplace noise it is that of y1, y2 beyond an end: the kernel is e^(x / b1 + x / b2)."""
     noise = bl.mechanisms.laplace(b=1.0, secret=TWO)
@@ -446,6 +467,7 @@ def test_leakage_about_independent_secrets_adds_up():
     )
 
 
+@pytest.mark.truths
 def test_a_pair_with_an_outcome_of_density_zero_has_no_leakage():
     short = bl.Mechanism(
         lambda y, x: np.where(abs(y - x) < 0.25, 2.0, 0.0), secret=TWO, outcome=bl.Reals()

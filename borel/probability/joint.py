@@ -154,7 +154,7 @@ class Joint(Remade):
         >>> import borel as bl
         >>> noise = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
         >>> bl.pml(noise * noise).sup(), 2 * bl.pml(noise).sup().value
-        (Bound(0.9173502921, exact), 0.9173502921)
+        (Bound(0.9173502908, exact), 0.9173502908)
         """
         if not isinstance(other, Joint):
             return NotImplemented

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _COARSE = 1e-6
+_MISSED = 1e-9
 _PROBES = np.array([0.5, 0.0625, 0.28125, 0.71875, 0.9375])
 _LAST_DIGIT = 4 * U
 
@@ -225,9 +226,13 @@ def enclosed_matrix(
             what,
             missing=f"digits of P(z|x) = P({outcome.labels[j]!r}|{secret.labels[i]!r}), which is "
             f"between {low[i, j]:.3g} and {high[i, j]:.3g}",
-            instead="values of the function that are not so rare, or options(budget=...).",
+            instead="values of the function that are not so rare.",
         )
+    # the law meant is the kernel over its integral, from which constants such as log(2 b) keep it
+    sums = np.array([[math.fsum(row) for row in of] for of in (low, high)])
+    missed = float(np.abs(sums - 1).max()) + U
     rounding = float(off.max()) * (1 + 16 * U) + _LAST_DIGIT
+    rounding += 2 * missed if missed <= _MISSED else 0.0  # else rows that are no laws
     out = make._from_matrix(values, secret, outcome, rounding=rounding)
     out.unproved = "; ".join(dict.fromkeys(m.unproved for m in sources if m.unproved))
     return out
@@ -390,7 +395,9 @@ def _between(mechanism: Any, part: OutcomePart, x: Any) -> Any:
         return 1.0 + 0.0 * like if part.high is None else at(cdf, part.high)
     if part.high is None:
         return at(survival, part.low)
-    return at(cdf, part.high) - at(cdf, part.low)
+    below, above = at(cdf, part.low), at(survival, part.low)
+    # two forms of one number: of differences of numbers near 1 no digits are left
+    return np.where(below > above, above - at(survival, part.high), at(cdf, part.high) - below)
 
 
 # -- composition with a kernel ----------------------------------------------------------------
