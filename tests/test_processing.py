@@ -12,6 +12,7 @@ import borel as bl
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.numerics.graphs.constant_pieces import constant_pieces, value_at
 from borel.numerics.graphs.trace import trace
+from borel.probability.processing import chances
 
 TWO = bl.Finite([0, 1])
 UNIT = bl.Interval(0, 1)
@@ -181,6 +182,10 @@ def test_a_piece_of_density_zero_is_an_exact_zero():
 def test_jumps_that_are_no_floats_are_enclosed():
     power = bl.Mechanism(lambda y, x: (1 + x) * y**x, secret=TWO, outcome=UNIT)
     third = power.push(lambda y: 3 * y > 1.0)
+    chance = chances("the test", power, 0)  # of a uniform outcome
+    for low, high in ((F(0), F(1, 3)), (F(1, 3), F(2, 3)), (F(1, 7), F(1))):
+        least, most = chance(low, high)
+        assert F(least) <= high - low <= F(most)
     for row, exact in zip(third.matrix, ([F(1, 3), F(2, 3)], [F(1, 9), F(8, 9)]), strict=True):
         for entry, true in zip(row, exact, strict=True):
             assert abs(F(float(entry)) - true) <= F(third.rounding) * true
