@@ -61,6 +61,11 @@ def _choose(joint: Joint, wanted: str) -> Engine:
             missing=f"a proof: {why}",
             instead='engine="auto" gives an estimate, marked so.',
         )
+    if wanted == "auto" and joint.outcome.dim > 1 and joint.outcome.kind == "continuous":
+        from borel.engine.product_outcomes import ProductOutcomes
+
+        if not joint.estimated:
+            return ProductOutcomes(joint, why, engine_for, certified_engine)
     return estimate_engine(joint, why)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from borel import settings
 from borel.engine import engine_for
+from borel.engine.finite.law_engine import OUTSIDE
 from borel.errors import InvalidInput
 from borel.figures.asking import asked
 from borel.probability.joint import Joint
@@ -62,9 +63,31 @@ def figure(
     def compute() -> Any:
         if joint.prior.over != "one prior":
             return joint.prior.figure_of(joint, name, *arguments)
+        if joint.parts and name in _ADDITIVE:
+            return _sum_over_parts(joint, name, arguments, by)
         return by(joint, *arguments) if by else computed(joint, name, *arguments)
 
     return asked(joint, name, arguments, compute, units, least=least)
+
+
+_ADDITIVE = frozenset(
+    "at sup mean ldp maximal_leakage maximal_cost_leakage mutual_information".split()
+)
+"""Figures that are sums over independent joints: the leakage is one, at every pair of outcomes."""
+
+
+def _sum_over_parts(joint: Joint, name: str, arguments: tuple, by: Any) -> Any:
+    """Return a figure of independent joints as the sum of theirs."""
+    found, start = [], 0
+    for part in joint.parts:
+        own = arguments
+        if name == "at":
+            kind, y = arguments
+            point = y[start : start + part.outcome.dim]
+            own, start = (kind, point if len(point) > 1 else point[0]), start + len(point)
+        found.append(by(part, *own) if by else computed(part, name, *own))
+    outside = [b for b in found if OUTSIDE in b.assumptions]
+    return outside[0] if outside else sum(found[1:], found[0])
 
 
 def computed(joint: Joint, name: str, *arguments: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import NORMAL, TINY, U, compounded, rounding_of
+from borel.probability import processing
 from borel.probability.alphabets import Alphabet, Finite, Interval, Mixed, how_to_label, includes
 from borel.probability.arrays import (
     DOUBLE,
@@ -264,11 +265,9 @@ def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
             mend=how_to_label(mechanism.outcome),
         )
     if not (post.finite and mechanism.finite):
-        raise NotYet(
-            "post @ mech",
-            missing="post-processing of alphabets that are not finite",
-            instead="finite mechanisms; mech.push and mech.clip for noise.",
-        )
+        from borel.probability.mechanism import Mechanism
+
+        return processing.post_process(Mechanism, post, mechanism)
     a, b = _numbers(mechanism, post)
     rows = post.secret.positions(list(mechanism.outcome.labels), "y")
     matrix = a @ b[rows]
@@ -296,11 +295,55 @@ def both(first: Mechanism, second: Mechanism) -> Mechanism:
     one, two, d = first.density, second.density, first.outcome.dim
 
     def density(y: tuple, x: Any) -> Any:
-        left = y[:d] if d > 1 else y[0]
-        right = y[d:] if len(y) - d > 1 else y[d]
+        left, right = _split(y, d)
         return one.logarithm(left, x) + two.logarithm(right, x)
 
-    return Mechanism(density, secret=first.secret, outcome=outcome, log=True)
+    out = Mechanism(None, secret=first.secret, outcome=outcome)
+    out.density = Density(density, {"y": outcome, "x": first.secret}, log=True)
+    out.density.check(repr(out))
+    out.releases = (first, second)
+    return _product_of_laws(out, first, second)
+
+
+def _product_of_laws(out: Mechanism, first: Mechanism, second: Mechanism) -> Mechanism:
+    """Say what is known of the total mass of a product of kernels."""
+    known = first.normalisation, second.normalisation
+    if all(of.proved for of in known):
+        miss = known[0].miss + known[1].miss + known[0].miss * known[1].miss
+        words = "; ".join(dict.fromkeys(str(of).removeprefix("proved: ") for of in known))
+        out.normalisation = Normalisation.by(f"a product of laws ({words})", miss * (1 + 8 * U))
+    else:
+        out.normalisation = check_normalised(out)
+    return out
+
+
+def independent(first: Mechanism, second: Mechanism) -> Mechanism:
+    """P_{Y1 Y2|X1 X2} = P_{Y1|X1} P_{Y2|X2}."""
+    from borel.probability.mechanism import Mechanism
+
+    secret, outcome = first.secret * second.secret, first.outcome * second.outcome
+    if first.finite and second.finite:
+        a, b = _numbers(first, second)
+        matrix = (a[:, None, :, None] * b[None, :, None, :]).reshape(secret.size, outcome.size)
+        return _make(matrix, secret, outcome, _error(first, second, terms=1), first, second)
+    if first.masses or second.masses or first.density is None or second.density is None:
+        raise NotYet("mech1 * mech2", missing="a matrix with a density, or atoms, in one product")
+    one, two = first.density, second.density
+
+    def density(y: Any, x: Any) -> Any:
+        (y1, y2), (x1, x2) = _split(y, first.outcome.dim), _split(x, first.secret.dim)
+        return one.logarithm(y1, x1) + two.logarithm(y2, x2)
+
+    out = Mechanism(None, secret=secret, outcome=outcome)
+    out.density = Density(density, {"y": outcome, "x": secret}, log=True)
+    out.density.check(repr(out))
+    return _product_of_laws(out, first, second)
+
+
+def _split(point: Any, dim: int) -> tuple[Any, Any]:
+    """Return the points of two factors of a product, the first of so many coordinates."""
+    left, right = point[:dim], point[dim:]
+    return left if dim > 1 else left[0], right if len(right) > 1 else right[0]
 
 
 def adaptive(first: Mechanism, second: Callable[[Any], Mechanism]) -> Mechanism:
@@ -375,15 +418,13 @@ def _pushed_subnormals(a: np.ndarray, matrix: np.ndarray, places: list[int]) -> 
     return float(np.max(0.5 * count[summed] * (TINY / matrix[summed]), initial=0.0)) * (1 + 8 * U)
 
 
-def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
+def push(mechanism: Mechanism, function: Callable, outcome: Any, breaks: Any = None) -> Mechanism:
     """P of function(Y) given X."""
-    if not mechanism.finite:
-        raise NotYet(
-            "mech.push",
-            missing="a push-forward of an outcome that is not finite",
-            instead="mech.clip(lower, upper) for noise with a known distribution function.",
-        )
     _require_function("mech.push", function)
+    if not mechanism.finite:
+        from borel.probability.mechanism import Mechanism
+
+        return processing.push(Mechanism, mechanism, function, outcome, breaks)
     images = [function(label) for label in mechanism.outcome.labels]
     if outcome is None:
         try:
@@ -410,11 +451,23 @@ def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
     return _make(matrix, mechanism.secret, outcome, rounding, mechanism)
 
 
-def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
+def restrict(mechanism: Mechanism, event: Any) -> Mechanism:
     """P of Y given X, conditioned on an event of outcomes."""
+    if isinstance(event, Interval):
+        if not mechanism.outcome.numeric or mechanism.outcome.dim > 1:
+            raise InvalidInput(
+                "mech.restrict",
+                expected="an interval of outcomes that are numbers",
+                got=repr(mechanism.outcome),
+                mend="give an indicator: lambda y: ...",
+            )
+    else:
+        _require_function("mech.restrict", event)
     if not mechanism.finite:
-        raise NotYet("mech.restrict", missing="conditioning an outcome that is not finite")
-    _require_function("mech.restrict", event)
+        from borel.probability.mechanism import Mechanism
+
+        return processing.restrict(Mechanism, mechanism, event)
+    event = event.contains if isinstance(event, Interval) else event
     labels = mechanism.outcome.labels
     keep = [j for j, label in enumerate(labels) if bool(event(label))]
     if not keep:

@@ -151,6 +151,7 @@ class Mechanism:
             if np.isnan(as_number(value, "Mechanism", f"params: {key}")):
                 raise InvalidInput("Mechanism", expected=f"a number for {key}", got="NaN")
         self.closed_forms = ClosedForms()
+        self.releases: tuple[Mechanism, ...] = ()  # the two of a & b, where it is a density
         self.reference_prior: Measure | None = None
         self.cdf: Density | None = None
         self.survival: Density | None = None
@@ -505,7 +506,11 @@ class Mechanism:
     # -- the algebra ------------------------------------------------------------------------
 
     def __matmul__(self, other: Any) -> Any:
-        """``mech @ prior`` is the law of Y; ``post @ mech`` releases g(Y) (post-processing)."""
+        """Compose kernels: ``post @ mech`` releases a function of Y, ``mech @ pre`` is about Z.
+
+        ``mech @ prior`` is the law of Y. ``post @ mech`` post-processes the outcome, P_{Z|X}; with
+        a pre-processing of secrets on the right, ``mech @ pre`` is the mechanism about its input.
+        """
         if isinstance(other, Measure):
             return (other * self).marginal
         if isinstance(other, Mechanism):
@@ -526,8 +531,13 @@ class Mechanism:
             "bl.uniform(mech.secret) the uniform one.",
         )
 
-    def __mul__(self, other: Any) -> Any:
-        """Refuse: the joint is ``prior * mech``."""
+    def __mul__(self, other: Any) -> Mechanism:
+        """Return the product of two mechanisms, each about its own secret.
+
+        The kernel P_{Y1|X1} P_{Y2|X2}, of pairs. The joint of a prior is ``prior * mech``.
+        """
+        if isinstance(other, Mechanism):
+            return kernel_operations.independent(self, other)
         raise TypeError("mech * prior: write prior * mech for the joint, mech @ prior for P_Y")
 
     def __and__(self, other: Any) -> Mechanism:
@@ -540,15 +550,43 @@ class Mechanism:
         """Release y1 from this mechanism, then y2 from ``second(y1)`` (adaptive composition)."""
         return kernel_operations.adaptive(self, second)
 
-    def push(self, function: Callable[[Any], Any], *, outcome: Any = None) -> Mechanism:
-        """Release ``function(y)`` instead of y (deterministic post-processing).
+    def push(
+        self, function: Callable[[Any], Any], *, outcome: Any = None, breaks: Any = None
+    ) -> Mechanism:
+        r"""Release ``function(y)`` instead of y (deterministic post-processing).
+
+        .. math:: P\{Z = z | X = x\} = \int_{g(y) = z} f(y|x) dy
 
         Parameters
         ----------
         function : callable
-            Takes a label of the outcome and returns the new one.
-        outcome : Alphabet, optional
-            The new alphabet; the labels met, in order, if not given.
+            Takes an outcome and returns the new one. Of an outcome that is not finite it has
+            finitely many values: a threshold ``y > 0.5``, bins ``np.digitize(y, edges)``,
+            ``np.floor(np.clip(y, 0, 3))``, ``np.select(...)``.
+        outcome : Alphabet or sequence of labels, optional
+            The new alphabet; the labels met, in order, if not given (1 and 0 for True and False,
+            where the secret is not finite).
+        breaks : sequence of float, optional
+            Where the function of a real outcome jumps, if its formula does not show it. It is taken
+            to be constant between them, with the value that it has in the middle.
+
+        Returns
+        -------
+        Mechanism
+            Finite if the secret is: each probability is an enclosed integral, and figures are as
+            of any matrix. For other secrets a formula, by the distribution function of the noise.
+
+        Raises
+        ------
+        InvalidInput
+            A function that differs between declared breaks, or a label that is not in ``outcome``.
+        NotYet
+            Jumps that are not found; noise without a distribution function, for a secret that is
+            not finite.
+
+        References
+        ----------
+        Post-processing is Lemma 1(vi) of the PMC paper: no supremum of PML or PMC grows.
 
         Examples
         --------
@@ -557,16 +595,48 @@ class Mechanism:
         >>> mech.push(lambda y: y == 2, outcome=[False, True]).matrix
         array([[0.75, 0.25],
                [0.5 , 0.5 ]])
+        >>> noise = bl.mechanisms.laplace(b=1.0, secret=bl.Finite(2))
+        >>> noise.push(lambda y: y > 0.5).matrix.round(4)
+        array([[0.6967, 0.3033],
+               [0.3033, 0.6967]])
         """
-        return kernel_operations.push(self, function, outcome)
+        return kernel_operations.push(self, function, outcome, breaks)
 
     def clip(self, lower: float, upper: float) -> Mechanism:
         """Release the outcome clipped to [lower, upper]: atoms appear at the two ends."""
         ends = as_number(lower, "mech.clip", "lower"), as_number(upper, "mech.clip", "upper")
         return kernel_operations.clip(self, *ends)
 
-    def restrict(self, event: Callable[[Any], Any]) -> Mechanism:
-        """Condition every P_{Y|X=x} on an event of outcomes, given by its indicator."""
+    def restrict(self, event: Callable[[Any], Any] | Interval) -> Mechanism:
+        r"""Condition every P_{Y|X=x} on an event of outcomes, such as the range of a sensor.
+
+        .. math:: f(y|x, Y \in E) = f(y|x) 1_E(y) / P\{Y \in E | X = x\}
+
+        Parameters
+        ----------
+        event : callable or Interval
+            Its indicator, a function of an outcome; or an interval. Of a real outcome the indicator
+            is constant between jumps that its formula shows, as in ``push``.
+
+        Returns
+        -------
+        Mechanism
+            On the labels of the event, or on the smallest interval that holds it.
+
+        Raises
+        ------
+        InvalidInput
+            An event without outcomes, or of probability 0 under some secret.
+        NotYet
+            An event whose jumps, or whose probability as a function of the secret, are not found.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> noise = bl.mechanisms.laplace(b=1.0, secret=bl.Interval(0, 1))
+        >>> noise.restrict(bl.Interval(0, 1)).outcome
+        Interval(0, 1)
+        """
         return kernel_operations.restrict(self, event)
 
     def sample(self, x: Any, *, rng: Any = None) -> np.ndarray:
@@ -624,6 +694,3 @@ class Mechanism:
             f"<div><code>{escape(repr(self))}</code><br>normalised: "
             f"{escape(str(self.normalisation))}<br><i>{step}</i></div>"
         )
-
-
-_ = Interval

@@ -121,7 +121,26 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
             for condition, choice in zip(reversed(args[0]), reversed(args[1]), strict=True):
                 out = np.where(lifted(self._graph, condition, name), choice, out)
             return lifted(self._graph, out, name)
+        if name == "searchsorted" and len(args) == 2 and isinstance(args[1], Tracer):
+            side = kwargs.pop("side", "left")
+            if not kwargs and side in ("left", "right"):
+                return args[1]._count(args[0], np.less if side == "left" else np.less_equal)
+        if name == "digitize" and len(args) == 2 and isinstance(args[0], Tracer):
+            edges, right = np.asarray(args[1], float), kwargs.pop("right", False)
+            falling = len(edges) > 1 and edges[0] > edges[-1]
+            if not kwargs and not falling:
+                return args[0]._count(edges, np.less if right else np.less_equal)
         raise NotTraceable(f"np.{name} is not one of the functions that the graph knows")
+
+    def _count(self, edges: Any, below: Any) -> Tracer:
+        """Return how many edges, in order, are below a value."""
+        edges = np.asarray(edges, float)
+        if edges.ndim != 1 or not len(edges) or not (np.diff(edges) >= 0).all():
+            raise NotTraceable("edges of bins that are no numbers in rising order")
+        out: Any = 0
+        for edge in edges.tolist():
+            out = np.where(below(edge, self), 1, 0) + out
+        return out
 
     def astype(self, dtype: Any, **_: Any) -> Tracer:
         """Return the same number as a float64; anything else would round."""
