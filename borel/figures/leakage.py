@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.constants import real
+from borel.constants import exactly, real
 from borel.engine import engine_for
 from borel.engine.figures import FIGURES
-from borel.engine.finite.law_engine import LOST
+from borel.engine.finite.law_engine import LOST, WIDE
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.figures.conditional import ConditionalLeakage
 from borel.figures.dispatch import closed_form, computed, figure, require_joint
+from borel.numerics.intervals.rounding import log_fraction
 from borel.probability.alphabets import Finite, Product, exact_array
-from borel.probability.bound import Bound
+from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.mechanism_families import JointFamily, LeakageFamily
 from borel.probability.pickling import Remade
@@ -127,7 +129,7 @@ class LeakageVariable(Remade):
         """
         return self._figure("sup")
 
-    def tail(self, t: float, *, closed: bool = False) -> Bound:
+    def tail(self, t: Any = None, *, closed: bool = False, ratio: Any = None) -> Bound:
         """Return P{leakage > t} under P_Y; with ``closed=True``, P{leakage >= t}.
 
         Parameters
@@ -136,21 +138,59 @@ class LeakageVariable(Remade):
             Threshold, in nats.
         closed : bool
             Whether the threshold counts.
+        ratio : int or Fraction
+            e^t exactly, instead of t: no float is the logarithm of a ratio but that of 1.
 
         Returns
         -------
         Bound
             A probability. With Fractions in, ties at atoms are decided exactly.
+
+        Raises
+        ------
+        InvalidInput
+            Both or neither of t and a ratio, or a ratio that is not a positive int or Fraction.
+
+        Examples
+        --------
+        >>> from fractions import Fraction as F
+        >>> import borel as bl
+        >>> rows = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+        >>> ell = bl.pml(bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix(rows))
+        >>> ell.tail(ratio=F(3, 2)), ell.tail(ratio=F(3, 2), closed=True)
+        (Bound(0 probability, exact), Bound(1 probability, exact))
         """
-        t = real("leakage.tail", t, "a number t (nats)")
+        t, ratio = threshold("leakage.tail", t, ratio)
+        if ratio is not None:
+            about = "tail_at_ratio", ratio, closed
+            return self._figure(*about, by=_tail_at_ratio, units="probability")
         return self._figure("tail", t, closed, units="probability")
 
-    def cdf(self, t: float) -> Bound:
-        """Return P{leakage <= t} under P_Y."""
+    def cdf(self, t: Any = None, *, ratio: Any = None) -> Bound:
+        """Return P{leakage <= t} under P_Y; instead of t, ``ratio`` is e^t as for `tail`.
+
+        Examples
+        --------
+        >>> from fractions import Fraction as F
+        >>> import borel as bl
+        >>> rows = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+        >>> ell = bl.pml(bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix(rows))
+        >>> ell.cdf(ratio=F(3, 2))
+        Bound(1 probability, exact)
+        """
+        t, ratio = threshold("leakage.cdf", t, ratio)
+        if ratio is not None:
+            return self._figure("cdf_at_ratio", ratio, by=self._cdf_at_ratio, units="probability")
         return self._figure("cdf", t, by=self._cdf, units="probability")
 
+    def _cdf_at_ratio(self, joint: Joint, kind: str, ratio: Any) -> Bound:
+        return self._below(self.tail(ratio=ratio))
+
     def _cdf(self, joint: Joint, kind: str, t: float) -> Bound:
-        above = self.tail(t)
+        return self._below(self.tail(t))
+
+    def _below(self, above: Bound) -> Bound:
+        """Return the probability that is left by a tail."""
         low, high = 1.0 - above.upper, 1.0 - above.lower
         if above.proved:
             low, high = (float(end) for end in _complement(above.lower, above.upper))
@@ -478,8 +518,67 @@ def information_density(joint: Joint) -> InformationDensity:
     return InformationDensity(joint)
 
 
+def threshold(what: str, t: Any, ratio: Any) -> tuple[Any, Any]:
+    """Check a level t in nats, or a ratio e^t: one of the two is None.
+
+    Raises
+    ------
+    InvalidInput
+        Both or neither, NaN, or a ratio that is not a positive int or Fraction.
+    """
+    if (t is None) == (ratio is None):
+        raise InvalidInput(
+            what,
+            expected="a number t (nats), or ratio=e^t",
+            got="both or neither",
+            mend="ell.tail(0.5), or ell.tail(ratio=Fraction(6, 5)) for t = log 6/5.",
+        )
+    if ratio is None:
+        return real(what, t, "a number t (nats)"), None
+    if not isinstance(ratio, Rational) or isinstance(ratio, bool) or ratio <= 0:
+        raise InvalidInput(
+            what,
+            expected="ratio=e^t, a positive int or Fraction",
+            got=repr(ratio),
+            mend="give a level that is no logarithm of a Fraction as t, in nats.",
+        )
+    return None, exactly(ratio)
+
+
+def _tail_at_ratio(joint: Joint, kind: str, ratio: Any, closed: bool) -> Bound:
+    """Compute the tail at log ratio; where e^leakage is not enclosed, from the floats around it."""
+    if closed_form(joint, "tail", kind, 0.0, closed) is None:
+        found = engine_for(joint).tail_at_ratio(kind, ratio, closed)
+        if found is not None:
+            return found
+    low, high = log_fraction(ratio)
+    if low == high:
+        return computed(joint, "tail", kind, low, closed)
+    # P{leakage >= the upper} is at most the tail, and P{leakage > the lower} at least
+    least, most = (
+        computed(joint, "tail", kind, high, True),
+        computed(joint, "tail", kind, low, False),
+    )
+    status = weakest([least.status, most.status])
+    about = {"assumptions": tuple(dict.fromkeys((*least.assumptions, *most.assumptions)))}
+    reason = most.reason or least.reason
+    found = Bound.of(
+        status,
+        least.lower,
+        max(most.upper, least.lower),
+        reason=reason,
+        units="probability",
+        **about,
+    )
+    wide = found.status == "exact" and found.width > WIDE
+    return found.weakened("certified") if wide else found
+
+
 def _complement(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Enclose 1 - p for enclosed probabilities: each subtraction rounds once."""
-    least = np.where(np.equal(high, 1.0), 0.0, np.nextafter(np.subtract(1.0, high), -1.0))
-    most = np.where(np.equal(low, 0.0), 1.0, np.nextafter(np.subtract(1.0, low), 2.0))
+    """Enclose 1 - p for enclosed probabilities; of 0, and from 1/2 to 1, nothing is rounded."""
+    ends = []
+    for p, side in ((high, -1.0), (low, 2.0)):
+        rest, p = np.subtract(1.0, p), np.asarray(p)
+        ends.append(np.where((p == 0) | (p >= 0.5), rest, np.nextafter(rest, side)))
+    least, most = ends
     return np.maximum(least, 0.0), np.minimum(most, 1.0)

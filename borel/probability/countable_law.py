@@ -1,7 +1,8 @@
 """The law of a leakage with countably many values: tail, quantiles, means, as enclosures.
 
 A value is known to lie in [lower, upper] and has a mass in [mass_lower, mass_upper]; mass that is
-not accounted for (the outcomes beyond a head) lies in [0, leftover] and may have any value >= 0.
+not accounted for (the outcomes beyond a head) lies in [0, leftover] and may have any value that is
+not below a floor, 0 for a leakage.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ class Values:
         No value is above it, in nats.
     rest : float
         What the outcomes that are not among these add to the mean that is asked for, at most.
+    floor : float
+        No value is below it, in nats: 0 for a leakage, -inf for an information density.
     """
 
     lower: np.ndarray
@@ -60,14 +63,26 @@ class Values:
     leftover: float = 0.0
     ceiling: float = math.inf
     rest: float = math.inf
+    floor: float = 0.0
 
     @property
     def exact(self) -> bool:
         """Whether ratios and masses are Fractions."""
         return self.ratio_lower.dtype == object
 
-    def above(self, t: Any, *, closed: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return which values are certainly, and which are possibly, > t (>= t if closed)."""
+    def above(
+        self, t: Any = None, *, closed: bool, ratio: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which values are certainly, and which are possibly, > t (>= t if closed).
+
+        Instead of t, e^t may be given as a Fraction: then e^value is compared with that.
+        """
+        if ratio is not None:
+            sure, possible = (
+                np.array([r >= ratio if closed else r > ratio for r in end.tolist()], bool)
+                for end in (self.ratio_lower, self.ratio_upper)
+            )
+            return sure, possible
         if self.exact:
             sure = np.array([_log_above(r, t, closed) for r in self.ratio_lower], bool)
             return sure, sure
@@ -75,9 +90,11 @@ class Values:
             return self.lower >= t, self.upper >= t
         return self.lower > t, self.upper > t
 
-    def tail(self, t: Any, *, closed: bool = False) -> tuple[float, float]:
-        """Enclose P{value > t}, or P{value >= t}."""
-        sure, possible = self.above(t, closed=closed)
+    def tail(
+        self, t: Any = None, *, closed: bool = False, ratio: Any = None
+    ) -> tuple[float, float]:
+        """Enclose P{value > t}, or P{value >= t}; t = log ratio where a ratio is given."""
+        sure, possible = self.above(t, closed=closed, ratio=ratio)
         if self.exact:
             p = sum(self.mass_lower[sure].tolist(), Fraction(0))
             return fraction_down(p), fraction_up(p)
@@ -99,7 +116,7 @@ class Values:
         # cdf >= L, a step function of the upper ends; cdf <= U, one of the lower ends
         upper = self._first(self.upper, self.mass_lower, self.mass_upper, s, side, down=True)
         lower = self._first(self.lower, self.mass_upper, self.mass_lower, s, side, down=False)
-        return max(lower, 0.0), max(upper, lower)
+        return max(lower, self.floor), max(upper, lower)
 
     def _first(self, ends, masses, others, s: Any, side: str, *, down: bool) -> float:
         """Return the first end at which the accumulated mass reaches s (exceeds it: right)."""
@@ -117,14 +134,14 @@ class Values:
         level = fraction_up(Fraction(s)) if down else fraction_down(Fraction(s))
         reached = total >= level if side == "left" else total > level
         if not down and self.leftover and (self.leftover >= s):
-            return 0.0
+            return self.floor
         if reached.any():
             return float(ends[np.argmax(reached)])
         # rounding kept the masses from reaching s: it is the last value, unless mass is missing
         if down and self.leftover:
             return self.ceiling
         possible = self.mass_upper > 0  # a mass may be positive though its lower end is 0
-        return float((self.upper if down else self.lower)[possible].max(initial=0.0))
+        return float((self.upper if down else self.lower)[possible].max(initial=self.floor))
 
     def _exact_quantile(self, s: Fraction, side: str) -> tuple[float, float]:
         order = sorted(

@@ -170,6 +170,13 @@ class DiscreteFigures(Engine):
         low, high = self.law(kind).tail(t, closed=closed)
         return self.bound(low, high, units="probability")
 
+    def tail_at_ratio(self, kind: str, ratio: Fraction, closed: bool) -> Bound | None:
+        """Return P{e^leakage > ratio}, or >= if closed; None where outcomes have a density."""
+        if self.joint.outcome.kind in ("continuous", "mixed"):
+            return None
+        low, high = self.law(kind).tail(ratio=ratio, closed=closed)
+        return self.bound(low, high, units="probability")
+
     def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Return the quantile of the leakage at level s."""
         low, high = self.law(kind).quantile(s, side=side)

@@ -251,6 +251,10 @@ class Engine(Figures[Bound]):
         """Return the f-information as a Fraction, if it is known to be one."""
         return None
 
+    def tail_at_ratio(self, kind: str, ratio: Fraction, closed: bool) -> Bound | None:
+        """Return the tail at the logarithm of a ratio, if e^leakage is enclosed; else None."""
+        return None
+
     def tails(self, kind: str, ts: Any, closed: bool) -> tuple[np.ndarray, ...] | None:
         """Return the tail at many levels, if that takes the time of a few; else None."""
         return None
