@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import TINY, U, fraction_down, fraction_up, sum_outward
 from borel.probability.tail_means import BandedLaw
+
+if TYPE_CHECKING:
+    from borel.probability.real_functions import RealFunction
 
 VALUE_FIELDS = (
     "lower",
@@ -161,6 +164,25 @@ class Values:
         """Enclose the mean of the values."""
         return self._expectation(self.lower, self.upper, self.ceiling)
 
+    def expectation(self, h: RealFunction) -> tuple[float, float]:
+        """Enclose the mean of h(value); what is left over may have any value there is."""
+        masses = self.mass_lower, self.mass_upper
+        if self.exact:
+            masses = tuple(
+                np.array([f(m) for m in masses[0]], float) for f in (fraction_down, fraction_up)
+            )
+        charged = np.asarray(masses[1]) > 0
+        m_low, m_high = (np.asarray(m, float)[charged] for m in masses)
+        low, high = h.over(*(np.asarray(v, float)[charged] for v in (self.lower, self.upper)))
+        terms = [[_least(m_low, m_high, low), -_least(m_low, m_high, -high)]]
+        if self.leftover:
+            a, b = h.over(np.array([self.floor]), np.array([self.ceiling]))
+            none, rest = np.zeros(1), np.array([self.leftover])
+            terms.append([_least(none, rest, a), -_least(none, rest, -b)])
+        least, most = (np.concatenate([t[k] for t in terms]) for k in (0, 1))
+        ends = _sum_down(least), -_sum_down(-most)
+        return (-math.inf, math.inf) if any(map(math.isnan, ends)) else ends
+
     def exp_mean(self) -> tuple[Any, Any]:
         """Enclose the mean of e^value; Fractions where the ratios are exact and finite."""
         if not self.exact:
@@ -233,6 +255,24 @@ def check_level(s: Any, side: str) -> None:
         )
 
 
+def _least(m_low: np.ndarray, m_high: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Return, rounded down, the least product of a mass and a value; 0 times inf is 0."""
+    mass = np.where(value > 0, m_low, m_high)
+    with np.errstate(invalid="ignore", under="ignore", over="ignore"):
+        found = np.where(mass > 0, mass * value, 0.0)
+        # a product rounds once, and an underflow loses at most 2**-1075
+        slack = np.where(np.isfinite(found) & (found != 0), np.abs(found) * 2.0**-52 + TINY, TINY)
+        return np.where((mass > 0) & (value != 0), found - slack, 0.0)
+
+
+def _sum_down(terms: np.ndarray) -> float:
+    """Return a number at or below a sum, NaN where infinities of both signs meet."""
+    up, down = np.isposinf(terms).any(), np.isneginf(terms).any()
+    if up or down:
+        return math.nan if up and down else math.inf if up else -math.inf
+    return float(sum_outward(terms, terms)[0])
+
+
 def _total(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
     if not len(low):
         return 0.0, 0.0
@@ -247,9 +287,9 @@ def _total(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
 def _log_above(ratio: Any, t: Any, closed: bool) -> bool:
     """Decide log(ratio) > t for a rational ratio: a log of a rational is no other rational."""
     if ratio == math.inf:
-        return True
+        return closed or t != math.inf
     if ratio == 0:
-        return False
+        return closed and t == -math.inf
     if ratio == 1:
         return 0 >= t if closed else 0 > t
     if t in (math.inf, -math.inf):
