@@ -15,6 +15,7 @@ from borel.guarantees.informations import (
     MaxInformation,
     MutualInformation,
     TotalVariation,
+    f_information_bound,
 )
 from borel.guarantees.kinds import (
     ALIP,
@@ -27,6 +28,7 @@ from borel.guarantees.kinds import (
     AveragePML,
     TailLeakage,
 )
+from borel.guarantees.maximisers import common_maximiser
 from borel.guarantees.processing import (
     Closedness,
     closedness,
@@ -64,7 +66,9 @@ __all__ = [
     "UniversalPMC",
     "UniversalPML",
     "closedness",
+    "common_maximiser",
     "compose",
+    "f_information_bound",
     "implied",
     "plot_implications",
     "post_processed",
