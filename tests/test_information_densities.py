@@ -234,3 +234,61 @@ def test_given_side_information():
 def test_bad_questions_are_refused(ask):
     with pytest.raises(bl.InvalidInput):
         ask(made([F(1, 2), F(1, 2)], [[F(1, 2), F(1, 2)], [F(1), F(0)]], F))
+
+
+# -- a finite secret, outcomes with a density -----------------------------------------------------
+
+NOISES = {
+    "laplace": (lambda s: bl.mechanisms.laplace(b=1.0, secret=s), lambda u: -abs(u), 2),
+    "gaussian": (
+        lambda s: bl.mechanisms.gaussian(sigma=1.0, secret=s),
+        lambda u: -(u**2) / 2,
+        mpmath.sqrt(2 * mpmath.pi),
+    ),
+}
+
+
+@pytest.mark.cases("slow", "laplace-joint", "gaussian-product")
+@pytest.mark.parametrize("under", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
+def test_tails_of_noise_on_a_bit(noise, under):
+    """i(x; y) is monotone in y, so that a tail is a half-line for each secret."""
+    make, log_kernel, total = NOISES[noise]
+    bit = bl.Finite([0.0, 1.0])
+    density = bl.information_density(bl.pmf([F(1, 4), F(3, 4)], on=bit) * make(bit))
+    with mpmath.workdps(40):
+        prior = [mpmath.mpf(1) / 4, mpmath.mpf(3) / 4]
+        row = [lambda y, x=x: mpmath.exp(log_kernel(y - x)) / total for x in (0, 1)]
+        marginal = lambda y: prior[0] * row[0](y) + prior[1] * row[1](y)  # noqa: E731
+        for t in (0.25, -0.25):
+            truth = mpmath.mpf(0)
+            for x in (0, 1):
+                gap = lambda y, x=x, t=t: mpmath.log(row[x](y) / marginal(y)) - t  # noqa: E731
+                ends = (mpmath.mpf(-12), mpmath.mpf(12))
+                if (gap(ends[0]) > 0) == (gap(ends[1]) > 0):
+                    truth += prior[x] * (gap(ends[0]) > 0)
+                    continue
+                low, high = ends
+                for _ in range(140):
+                    middle = (low + high) / 2
+                    low, high = (
+                        (middle, high) if (gap(middle) > 0) == (gap(low) > 0) else (low, middle)
+                    )
+                of = row[x] if under == "joint" else marginal
+                side = [-mpmath.inf, low] if gap(ends[0]) > 0 else [low, mpmath.inf]
+                marks = sorted({side[0], *(m for m in (0, 1) if side[0] < m < side[1]), side[1]})
+                truth += prior[x] * mpmath.quad(of, marks)
+            found = density.tail(t, under=under)
+            slack = mpmath.mpf(10) ** -25  # of the quadrature
+            assert found.lower <= truth + slack and truth - slack <= found.upper
+            assert found.width < 1e-7 and found.status in ("certified", "conditional")
+
+
+def test_what_is_not_computed_says_so():
+    unit = bl.Interval(0, 1)
+    density = bl.information_density(bl.uniform(unit) * bl.mechanisms.laplace(b=1.0, secret=unit))
+    for ask in (lambda: density.tail(0), lambda: density.quantile(0.5), lambda: density.moment(2)):
+        with pytest.raises(bl.NotYet):
+            ask()
+    with pytest.raises(bl.NotYet):
+        bl.pml(density.joint).expectation(lambda t: t)

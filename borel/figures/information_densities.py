@@ -115,7 +115,9 @@ class InformationDensity:
         Returns
         -------
         Bound
-            A probability; exact for finite alphabets. Ties are decided for Fractions.
+            A probability; exact for finite and countable alphabets, where ties are decided for
+            Fractions; certified for a finite secret with a density on an interval of outcomes.
+            Under P_XY never more than the tail of PML: P_XY{i <= t} >= P_Y{l(X -> Y) <= t}.
 
         Raises
         ------
@@ -123,6 +125,10 @@ class InformationDensity:
             Both or neither of t and a ratio, or another law.
         NotYet
             Alphabets on which no engine computes it.
+
+        References
+        ----------
+        "Pointwise Maximal Leakage", equation (22).
 
         Examples
         --------
@@ -158,6 +164,11 @@ class InformationDensity:
         -------
         Bound
             In nats, perhaps -inf under the product.
+
+        Raises
+        ------
+        NotYet
+            Outcomes with a density.
         """
         s = real("information_density.quantile", s, "a number s in [0, 1]")
         check_level(s, side)
