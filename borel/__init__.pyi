@@ -54,7 +54,7 @@ from .figures.divergences import f_divergence as f_divergence
 from .figures.divergences import max_divergence as max_divergence
 from .figures.divergences import renyi as renyi
 from .figures.envelopes import envelope as envelope
-from .figures.leakage import information_density as information_density
+from .figures.information_densities import information_density as information_density
 from .figures.leakage import pmc as pmc
 from .figures.leakage import pml as pml
 from .figures.leakage_plots import plot_epsilon as plot_epsilon

@@ -284,3 +284,76 @@ def test_the_information_density_of_a_continuous_joint_is_certified(x, y):
         assert bound.status == "certified"
         assert bound.lower <= truth <= bound.upper
         assert bound.width <= 1e-8
+
+
+# -- levels that are logarithms of ratios --------------------------------------------------------
+
+
+def test_the_law_jumps_at_a_ratio_that_no_float_hits():
+    """Outcome 1 leaks log 24/23, with probability 23/24; the floats lie on both sides of that."""
+    rows = [[F(1, 6), F(5, 6)], [F(0), F(1)], [F(0), F(1)], [F(0), F(1)]]
+    joint = bl.pmf([F(1, 4)] * 4) * bl.Mechanism.from_matrix(rows)
+    leak = bl.pml(joint)
+    level = max(leak(1).ratio.upper, F(1))
+    below, above = leak.cdf(math.nextafter(math.log(level), 0)), leak.cdf(ratio=level)
+    mass = F(23, 24)
+    assert above.lower <= mass <= above.upper and above.width < 1e-15 and above.status == "exact"
+    assert below.upper < mass
+    assert leak.tail(ratio=level, closed=True).lower == 1
+    assert leak.tail(ratio=4).upper < 1 and leak.tail(ratio=4, closed=True).lower > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_tails_at_ratios_are_those_of_fractions(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 4, (3, 5)) + np.eye(3, 5, dtype=int)
+    rows = [[F(int(v), int(sum(row))) for v in row] for row in counts]
+    prior = [F(int(v), 10) for v in (2, 3, 5)]
+    masses = [sum(p * row[j] for p, row in zip(prior, rows, strict=True)) for j in range(5)]
+    live = [j for j in range(5) if masses[j]]
+    of = {
+        "pml": {j: max(row[j] for row in rows) / masses[j] for j in live},
+        "pmc": {
+            j: masses[j] / min(row[j] for row in rows) if min(row[j] for row in rows) else math.inf
+            for j in live
+        },
+    }
+    for make, name in ((F, "exact"), (float, "floats")):
+        joint = bl.pmf([make(p) for p in prior]) * bl.Mechanism.from_matrix(
+            [[make(v) for v in row] for row in rows]
+        )
+        for kind, leak in (("pml", bl.pml(joint)), ("pmc", bl.pmc(joint))):
+            for ratio in {*(r for r in of[kind].values() if r != math.inf), F(1), F(7, 5)}:
+                for closed in (False, True):
+                    truth = sum(
+                        (
+                            masses[j]
+                            for j in live
+                            if of[kind][j] > ratio or (closed and of[kind][j] == ratio)
+                        ),
+                        F(0),
+                    )
+                    found = leak.tail(ratio=ratio, closed=closed)
+                    assert F(found.lower) <= truth <= F(found.upper)
+                    if name == "exact":
+                        assert found.width < 1e-15
+                    below = leak.cdf(ratio=ratio)
+                    if not closed:
+                        assert F(below.lower) <= 1 - truth <= F(below.upper)
+
+
+def test_a_ratio_where_only_floats_are_known():
+    """Two floats enclose log 6/5, so that the tail there lies between those of the two."""
+    joint = bl.normal() * bl.mechanisms.gaussian(sigma=1.0)
+    found = bl.pml(joint).tail(ratio=2)
+    with mpmath.workdps(40):
+        truth = mpmath.erfc(mpmath.sqrt(mpmath.log(2) - mpmath.log(2) / 2))
+        assert found.lower <= truth <= found.upper and found.width < 1e-14
+
+
+@pytest.mark.parametrize("wrong", [{}, {"t": 1, "ratio": 2}, {"ratio": 1.2}, {"ratio": F(0)}])
+def test_a_wrong_level_is_refused(wrong):
+    joint = bl.pmf([HALF, HALF]) * bl.Mechanism.from_matrix([[HALF, HALF], [F(1), F(0)]])
+    for ask in (bl.pml(joint).tail, bl.pml(joint).cdf):
+        with pytest.raises(bl.InvalidInput, match="ratio"):
+            ask(**wrong)

@@ -36,7 +36,8 @@ from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.problem.kernel_normalisation import statement
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import require_joint
-from borel.figures.leakage import information_density, pmc, pml
+from borel.figures.information_densities import information_density
+from borel.figures.leakage import pmc, pml
 from borel.numerics.balls.arithmetic import ball, rational_ends
 from borel.numerics.intervals.rounding import log_fraction
 from borel.priors.sets import PriorSet

@@ -227,7 +227,8 @@ _TABLE = (
         name="information_density",
         title="information density",
         definition=r"i(x; y) = \log f(y|x) / f_Y(y)",
-        module="leakage",
+        source=f"{_PMC}, Section II-A",
+        module="information_densities",
         rule=Rule("information_density", ("x", "y")),
     ),
     # -- levels for every outcome and secret ------------------------------------------------------

@@ -18,27 +18,25 @@ if TYPE_CHECKING:
 _WHY = "the posterior given z is normalised in float64"
 
 
-class ConditionalLeakage:
-    """PML or PMC given side information: ``ell[z]`` is the leakage given Z = z.
-
-    Made by ``bl.pml(joint, given=...)`` and ``bl.pmc(joint, given=...)``.
+class _GivenSideInformation:
+    """What is known of a joint given side information: indexed by a value of Z.
 
     Parameters
     ----------
     joint : Joint
         The joint law; of X and (Z, Y) if ``given`` is a number.
-    kind : {"pml", "pmc"}
-        Which leakage.
+    kind : str
+        What of it, as ``bl`` spells it.
     given : Mechanism or int
         See `borel.pml`.
-    leakage : callable
-        Makes the leakage of a joint and a kind.
+    make : callable
+        Makes it of the joint given a value of Z.
     """
 
     __array_ufunc__ = None
 
-    def __init__(self, joint: Joint, kind: str, given: Any, leakage: Callable[[Joint, str], Any]):
-        self.joint, self.kind, self._leakage = joint, kind, leakage
+    def __init__(self, joint: Joint, kind: str, given: Any, make: Callable[[Joint], Any]):
+        self.joint, self.kind, self._make = joint, kind, make
         self._given: dict[Any, Any] = {}
         if isinstance(given, Mechanism):
             self.side = joint.prior * given
@@ -51,8 +49,8 @@ class ConditionalLeakage:
                 expected="given=<a mechanism from the same secrets>, or the place of Z in the "
                 "outcome, a number",
                 got=repr(given),
-                mend="bl.pml(prior * mech, given=side), or "
-                "bl.pml(prior * side.then(lambda z: mech_z), given=0).",
+                mend=f"bl.{kind}(prior * mech, given=side), or "
+                f"bl.{kind}(prior * side.then(lambda z: mech_z), given=0).",
             )
         if not isinstance(joint.outcome, Product) or not 0 <= given < len(factors):
             raise InvalidInput(
@@ -75,7 +73,7 @@ class ConditionalLeakage:
         return self.side.outcome
 
     def __getitem__(self, z: Any) -> Any:
-        """Return the leakage given Z = z.
+        """Return what is known given Z = z.
 
         Raises
         ------
@@ -85,8 +83,41 @@ class ConditionalLeakage:
             A value of probability 0.
         """
         if z not in self._given:
-            self._given[z] = self._leakage(self._joint_given(z), self.kind)
+            self._given[z] = self._make(self._joint_given(z))
         return self._given[z]
+
+    def _joint_given(self, z: Any) -> Joint:
+        prior = self.side.posterior(z)
+        if self.index is not None:
+            return prior * _conditioned(self.joint.mechanism, self.index, z, prior)
+        # probabilities say themselves what is proved of them
+        enclosed = prior._probabilities is not None
+        return Joint(prior, self.joint.mechanism, "" if enclosed else _WHY)
+
+    def __repr__(self) -> str:
+        """Show what, and of what."""
+        return f"{type(self).__name__}({self.kind} of {self.joint!r} given Z on {self.alphabet!r})"
+
+
+class ConditionalLeakage(_GivenSideInformation):
+    """PML or PMC given side information: ``ell[z]`` is the leakage given Z = z.
+
+    Made by ``bl.pml(joint, given=...)`` and ``bl.pmc(joint, given=...)``.
+
+    Parameters
+    ----------
+    joint : Joint
+        The joint law; of X and (Z, Y) if ``given`` is a number.
+    kind : {"pml", "pmc"}
+        Which leakage.
+    given : Mechanism or int
+        See `borel.pml`.
+    leakage : callable
+        Makes the leakage of a joint and a kind.
+    """
+
+    def __init__(self, joint: Joint, kind: str, given: Any, leakage: Callable[[Joint, str], Any]):
+        super().__init__(joint, kind, given, lambda one: leakage(one, kind))
 
     def __call__(self, y: Any, z: Any) -> Any:
         """Return the leakage at outcomes y given Z = z, as ``ell[z](y)``."""
@@ -105,17 +136,28 @@ class ConditionalLeakage:
         charged = [z for k, z in enumerate(labels) if mass is None or mass[k] != 0]
         return largest(self[z].sup() for z in charged)
 
-    def _joint_given(self, z: Any) -> Joint:
-        prior = self.side.posterior(z)
-        if self.index is not None:
-            return prior * _conditioned(self.joint.mechanism, self.index, z, prior)
-        # probabilities say themselves what is proved of them
-        enclosed = prior._probabilities is not None
-        return Joint(prior, self.joint.mechanism, "" if enclosed else _WHY)
 
-    def __repr__(self) -> str:
-        """Show which leakage, and of what."""
-        return f"ConditionalLeakage({self.kind} of {self.joint!r} given Z on {self.alphabet!r})"
+class ConditionalDensity(_GivenSideInformation):
+    """The information density given side information: ``density[z]`` is that given Z = z.
+
+    Made by ``bl.information_density(joint, given=...)``.
+
+    Parameters
+    ----------
+    joint : Joint
+        The joint law; of X and (Z, Y) if ``given`` is a number.
+    given : Mechanism or int
+        See `borel.pml`.
+    density : callable
+        Makes the information density of a joint.
+    """
+
+    def __init__(self, joint: Joint, given: Any, density: Callable[[Joint], Any]):
+        super().__init__(joint, "information_density", given, density)
+
+    def __call__(self, x: Any, y: Any, z: Any) -> Any:
+        """Return i(x; y | z), as ``density[z](x, y)``."""
+        return self[z](x, y)
 
 
 def _coordinate(mechanism: Mechanism, index: int) -> Mechanism:

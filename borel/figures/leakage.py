@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.constants import real
+from borel.constants import exactly, real
 from borel.engine import engine_for
 from borel.engine.figures import FIGURES
-from borel.engine.finite.law_engine import LOST
+from borel.engine.finite.law_engine import WIDE
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
-from borel.figures.asking import asked
 from borel.figures.conditional import ConditionalLeakage
 from borel.figures.dispatch import closed_form, computed, figure, require_joint
+from borel.numerics.intervals.rounding import log_fraction
 from borel.probability.alphabets import Finite, Product, exact_array
-from borel.probability.bound import Bound
+from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.mechanism_families import JointFamily, LeakageFamily
 from borel.probability.pickling import Remade
+from borel.probability.real_functions import real_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +129,7 @@ class LeakageVariable(Remade):
         """
         return self._figure("sup")
 
-    def tail(self, t: float, *, closed: bool = False) -> Bound:
+    def tail(self, t: Any = None, *, closed: bool = False, ratio: Any = None) -> Bound:
         """Return P{leakage > t} under P_Y; with ``closed=True``, P{leakage >= t}.
 
         Parameters
@@ -136,25 +138,56 @@ class LeakageVariable(Remade):
             Threshold, in nats.
         closed : bool
             Whether the threshold counts.
+        ratio : int or Fraction
+            e^t exactly, instead of t: no float is the logarithm of a ratio but that of 1.
 
         Returns
         -------
         Bound
             A probability. With Fractions in, ties at atoms are decided exactly.
+
+        Raises
+        ------
+        InvalidInput
+            Both or neither of t and a ratio, or a ratio that is not a positive int or Fraction.
+
+        Examples
+        --------
+        >>> from fractions import Fraction as F
+        >>> import borel as bl
+        >>> rows = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+        >>> ell = bl.pml(bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix(rows))
+        >>> ell.tail(ratio=F(3, 2)), ell.tail(ratio=F(3, 2), closed=True)
+        (Bound(0 probability, exact), Bound(1 probability, exact))
         """
-        t = real("leakage.tail", t, "a number t (nats)")
+        t, ratio = threshold("leakage.tail", t, ratio)
+        if ratio is not None:
+            about = "tail_at_ratio", ratio, closed
+            return self._figure(*about, by=_tail_at_ratio, units="probability")
         return self._figure("tail", t, closed, units="probability")
 
-    def cdf(self, t: float) -> Bound:
-        """Return P{leakage <= t} under P_Y."""
+    def cdf(self, t: Any = None, *, ratio: Any = None) -> Bound:
+        """Return P{leakage <= t} under P_Y; instead of t, ``ratio`` is e^t as for `tail`.
+
+        Examples
+        --------
+        >>> from fractions import Fraction as F
+        >>> import borel as bl
+        >>> rows = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+        >>> ell = bl.pml(bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix(rows))
+        >>> ell.cdf(ratio=F(3, 2))
+        Bound(1 probability, exact)
+        """
+        t, ratio = threshold("leakage.cdf", t, ratio)
+        if ratio is not None:
+            return self._figure("cdf_at_ratio", ratio, by=self._cdf_at_ratio, units="probability")
         return self._figure("cdf", t, by=self._cdf, units="probability")
 
+    def _cdf_at_ratio(self, joint: Joint, kind: str, ratio: Any) -> Bound:
+        return complement(self.tail(ratio=ratio))
+
     def _cdf(self, joint: Joint, kind: str, t: float) -> Bound:
-        above = self.tail(t)
-        low, high = 1.0 - above.upper, 1.0 - above.lower
-        if above.proved:
-            low, high = (float(end) for end in _complement(above.lower, above.upper))
-        return above.within(low, high)
+        return complement(self.tail(t))
 
     def _cdfs(self, ts: list[float]) -> tuple[np.ndarray, ...] | None:
         """Return lower ends, upper ends and statuses of the cdf, if all take the time of a few."""
@@ -198,6 +231,40 @@ class LeakageVariable(Remade):
         """Return E e^leakage under P_Y; for PML its logarithm is maximal leakage."""
         return self._figure("exp_mean", units="ratio")
 
+    def expectation(self, h: Any, *, at_infinity: Any = None) -> Bound:
+        """Return E h(leakage) under P_Y, the mean of a function of the leakage.
+
+        Parameters
+        ----------
+        h : callable
+            A function of t, in nats, elementwise in NumPy: ``lambda t: t**2``.
+        at_infinity : number, optional
+            h(inf), perhaps inf, where h gives none itself. It counts where the leakage is infinite.
+
+        Returns
+        -------
+        Bound
+            A number. Exact on finite alphabets; countable outcomes beyond a head count with all
+            the values that h may have there.
+
+        Raises
+        ------
+        InvalidInput
+            A function that cannot be traced, or that gives no value at infinity where one counts.
+        NotYet
+            Outcomes with a density.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+        >>> bl.pml(joint).expectation(lambda t: t**2)
+        Bound(0.1644019539 number, exact)
+        """
+        function = real_function("leakage.expectation", h, at_infinity=at_infinity)
+        about: dict[str, Any] = {"by": _expectation, "units": "number", "least": -math.inf}
+        return figure(self.joint, "expectation", self.kind, function, **about)
+
     def plot(self, **kwargs: Any) -> Any:
         """Plot the leakage against the outcome, with its band (see `borel.plot_leakage`)."""
         from borel.figures.leakage_plots import plot_leakage
@@ -217,59 +284,6 @@ class LeakageVariable(Remade):
         )
 
 
-class InformationDensity:
-    """The information density i(x;y) = log f(y|x) / f_Y(y), a function of x and y, in nats."""
-
-    __array_ufunc__ = None
-
-    def __init__(self, joint: Joint):
-        self.joint = joint
-
-    def __call__(self, x: Any, y: Any) -> Bound | xr.Dataset:
-        """Return i(x;y) at one pair, a Bound, or on the grid of many x and y, a Dataset."""
-        import xarray as xr
-
-        joint = self.joint
-        single = _is_single(joint.mechanism.secret, x), _is_single(joint.outcome, y)
-        for alphabet, points, name in ((joint.mechanism.secret, x, "x"), (joint.outcome, y, "y")):
-            alphabet.check(points, name)
-            _representable(alphabet, points, name)
-        if all(single):
-
-            def at_pair() -> Bound:
-                engine = engine_for(joint)
-                low, high = engine.information_density_at(x, y)
-                low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
-                return _signed_bound(engine, low, high)
-
-            about = "information_density", (x, y)
-            return asked(joint, *about, at_pair, least=-math.inf)
-        if isinstance(x, tuple) or isinstance(y, tuple):
-            raise InvalidInput(
-                "information_density", expected="one point of a product at a time", got="arrays"
-            )
-        xs = _flat(joint.mechanism.secret, [x] if single[0] else x)
-        ys = _flat(joint.outcome, [y] if single[1] else y)
-        grid = np.meshgrid(np.arange(len(xs)), np.arange(len(ys)), indexing="ij")
-        engine = engine_for(joint)
-        low, high = engine.information_density_at(xs[grid[0]], ys[grid[1]])
-        open_ = (low != high) & (np.isinf(low) | np.isinf(high))
-        status = np.where(open_, "undecided", engine.status_covering)
-        return xr.Dataset(
-            {
-                "lower": (("x", "y"), low),
-                "upper": (("x", "y"), high),
-                "status": (("x", "y"), status),
-            },
-            {"x": _coordinate(xs), "y": _coordinate(ys)},
-            {"quantity": "information density", "units": "nats"},
-        )
-
-    def __repr__(self) -> str:
-        """Show of what."""
-        return f"InformationDensity({self.joint!r})"
-
-
 def _representable(alphabet: Any, points: Any, name: str = "y") -> None:
     """Refuse numbers that float64 would round: the figure would be of another point."""
     if alphabet.kind == "finite":
@@ -286,18 +300,6 @@ def _representable(alphabet: Any, points: Any, name: str = "y") -> None:
                 got=repr(other),
                 mend=f"write float({other!r}) if the nearest float is meant.",
             )
-
-
-def _signed_bound(engine: Any, low: float, high: float) -> Bound:
-    if low != high and (np.isinf(low) or np.isinf(high)):
-        proved = engine.status != "estimate"  # the ends of an estimate prove nothing
-        why = "the enclosure is open: float64 does not resolve the densities"
-        reason = engine.reason or why if proved else LOST.format(where="at this pair")
-        ends = (low, high) if proved else (-np.inf, np.inf)
-        return Bound.undecided(*ends, reason=reason, assumptions=engine.assumptions)
-    notes = () if engine.status == "estimate" else engine.assumptions
-    status = engine.status_covering
-    return Bound.of(status, low, high, reason=engine.reason, assumptions=notes)
 
 
 def _is_single(alphabet: Any, y: Any) -> bool:
@@ -445,41 +447,85 @@ def _conditional(joint: Any, kind: str, given: Any) -> Any:
     return ConditionalLeakage(joint, kind, given, LeakageVariable)
 
 
-def information_density(joint: Joint) -> InformationDensity:
-    r"""Return the information density of a joint, a function of x and y.
+def threshold(what: str, t: Any, ratio: Any) -> tuple[Any, Any]:
+    """Check a level t in nats, or a ratio e^t: one of the two is None.
 
-    .. math:: i(x; y) = \log f(y|x) / f_Y(y)
-
-    Parameters
-    ----------
-    joint : Joint
-        ``prior * mech``.
-
-    Returns
-    -------
-    InformationDensity
-        In nats; -inf where the secret makes the outcome impossible.
-
-    Examples
-    --------
-    >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> bl.information_density(joint)(0, 1)
-    Bound(-0.6931471806, exact)
+    Raises
+    ------
+    InvalidInput
+        Both or neither, NaN, or a ratio that is not a positive int or Fraction.
     """
-    if isinstance(joint, JointFamily):
-        raise NotYet(
-            "information_density",
-            missing="a family of mechanisms",
-            instead="one joint at a time: joint.joints.sel(...).item().",
+    if (t is None) == (ratio is None):
+        raise InvalidInput(
+            what,
+            expected="a number t (nats), or ratio=e^t",
+            got="both or neither",
+            mend="ell.tail(0.5), or ell.tail(ratio=Fraction(6, 5)) for t = log 6/5.",
         )
-    require_joint(joint, "information_density")
-    joint._require_one_prior("bl.information_density")
-    return InformationDensity(joint)
+    if ratio is None:
+        return real(what, t, "a number t (nats)"), None
+    if not isinstance(ratio, Rational) or isinstance(ratio, bool) or ratio <= 0:
+        raise InvalidInput(
+            what,
+            expected="ratio=e^t, a positive int or Fraction",
+            got=repr(ratio),
+            mend="give a level that is no logarithm of a Fraction as t, in nats.",
+        )
+    return None, exactly(ratio)
+
+
+def _tail_at_ratio(joint: Joint, kind: str, ratio: Any, closed: bool) -> Bound:
+    """Compute the tail at log ratio; where e^leakage is not enclosed, from the floats around it."""
+    if closed_form(joint, "tail", kind, 0.0, closed) is None:
+        found = engine_for(joint).tail_at_ratio(kind, ratio, closed)
+        if found is not None:
+            return found
+    low, high = log_fraction(ratio)
+    if low == high:
+        return computed(joint, "tail", kind, low, closed)
+    # P{leakage >= the upper} is at most the tail, and P{leakage > the lower} at least
+    least, most = (
+        computed(joint, "tail", kind, high, True),
+        computed(joint, "tail", kind, low, False),
+    )
+    status = weakest([least.status, most.status])
+    about = {"assumptions": tuple(dict.fromkeys((*least.assumptions, *most.assumptions)))}
+    reason = most.reason or least.reason
+    found = Bound.of(
+        status,
+        least.lower,
+        max(most.upper, least.lower),
+        reason=reason,
+        units="probability",
+        **about,
+    )
+    wide = found.status == "exact" and found.width > WIDE
+    return found.weakened("certified") if wide else found
+
+
+def _expectation(joint: Joint, kind: str, h: Any) -> Bound:
+    if joint.outcome.kind in ("continuous", "mixed"):
+        raise NotYet(
+            "leakage.expectation",
+            missing="outcomes with a density",
+            instead="ell.mean(), ell.exp_mean(), or bounds by ell.tail(t).",
+        )
+    return engine_for(joint).expectation(kind, h)
+
+
+def complement(of: Bound) -> Bound:
+    """Return the probability that an event leaves."""
+    low, high = 1.0 - of.upper, 1.0 - of.lower
+    if of.proved:
+        low, high = (float(end) for end in _complement(of.lower, of.upper))
+    return of.within(low, high)
 
 
 def _complement(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Enclose 1 - p for enclosed probabilities: each subtraction rounds once."""
-    least = np.where(np.equal(high, 1.0), 0.0, np.nextafter(np.subtract(1.0, high), -1.0))
-    most = np.where(np.equal(low, 0.0), 1.0, np.nextafter(np.subtract(1.0, low), 2.0))
+    """Enclose 1 - p for enclosed probabilities; of 0, and from 1/2 to 1, nothing is rounded."""
+    ends = []
+    for p, side in ((high, -1.0), (low, 2.0)):
+        rest, p = np.subtract(1.0, p), np.asarray(p)
+        ends.append(np.where((p == 0) | (p >= 0.5), rest, np.nextafter(rest, side)))
+    least, most = ends
     return np.maximum(least, 0.0), np.minimum(most, 1.0)

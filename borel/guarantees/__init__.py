@@ -16,6 +16,7 @@ from borel.guarantees.informations import (
     MaxInformation,
     MutualInformation,
     TotalVariation,
+    f_information_bound,
 )
 from borel.guarantees.kinds import (
     ALIP,
@@ -28,6 +29,7 @@ from borel.guarantees.kinds import (
     AveragePML,
     TailLeakage,
 )
+from borel.guarantees.maximisers import common_maximiser
 from borel.guarantees.processing import (
     Closedness,
     closedness,
@@ -65,7 +67,9 @@ __all__ = [
     "UniversalPMC",
     "UniversalPML",
     "closedness",
+    "common_maximiser",
     "compose",
+    "f_information_bound",
     "implied",
     "plot_implications",
     "post_processed",

@@ -11,6 +11,7 @@ from typing import Any
 
 from borel.guarantees import extremal_examples as ex
 from borel.guarantees.base import probability_up
+from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
 from borel.guarantees.facts import Facts
 from borel.guarantees.informations import FInformation, TotalVariation
 from borel.guarantees.kinds import EML, LDI, LDP, PMC, PML, AveragePML
@@ -41,6 +42,15 @@ def _variation(g: Any, about: Facts) -> TotalVariation | None:
 def _chi_square(g: AveragePML, about: Facts) -> FInformation | None:
     r = g.levels[0].up
     return None if r == math.inf else FInformation(nats_of(r - 1).nats, "chi_square")
+
+
+def _rassouli(g: AveragePML, about: Facts) -> TotalVariation | None:
+    assert about.size is not None and about.p_max is not None
+    r = g.levels[0].up
+    if r == math.inf:
+        return None
+    value = (about.size - 1) * about.p_max * (r - 1)
+    return TotalVariation(nats_of(min(value, Fraction(1))).nats)
 
 
 _TV = (
@@ -120,5 +130,55 @@ THEOREMS = [
         proof="it is E e^i - 1 under P_XY, and i <= l.",
         tight="attained by Y = X under the uniform prior",
         attained_by=ex.uniform_identity,
+    ),
+    Theorem(
+        "here: probabilistic DP to approximate DP",
+        "the definitions",
+        (ProbabilisticDP,),
+        ApproximateDP,
+        lambda g, about: ApproximateDP.at(g.levels[0], delta=g.delta),
+        "(epsilon, delta)-probabilistic DP implies (epsilon, delta)-DP, on every alphabet",
+        origin="here",
+        proof="with B = {L > epsilon}, P_x(E) <= P_x(B) + P_x(E outside B), which is at most delta "
+        "+ e^epsilon P_x'(E).",
+        tight="attained where the outcomes of B are impossible under x'",
+    ),
+    Theorem(
+        "here: approximate DP (delta = 0) to LDP",
+        "the definitions",
+        (ApproximateDP,),
+        LDP,
+        lambda g, about: None if g.delta else LDP.at(g.levels[0]),
+        "(epsilon, 0)-DP of any two secrets is epsilon-LDP, on every alphabet",
+        condition="delta = 0",
+        origin="here",
+        proof="the event {f(y|x) > e^epsilon f(y|x')} has P_x <= e^epsilon P_x' and, where it has "
+        "mass, more than that: it has none, for any two secrets, hence almost surely.",
+        tight="an equivalence where the secrets are countable",
+    ),
+    Theorem(
+        "here: LDP to probabilistic DP",
+        "the definitions",
+        (LDP,),
+        ProbabilisticDP,
+        lambda g, about: ProbabilisticDP.at(g.levels[0]),
+        "epsilon-LDP is (epsilon, 0)-probabilistic DP where the secrets are countable",
+        needs("discrete"),
+        origin="here",
+        proof="every pair of secrets has positive probability, so that no outcome that one of them "
+        "allows has a loss above epsilon.",
+        tight="an equivalence",
+    ),
+    Theorem(
+        "PML paper, (25)",
+        "Pointwise Maximal Leakage, equation (25); Rassouli, Gunduz (2019)",
+        (AveragePML,),
+        TotalVariation,
+        _rassouli,
+        "T(X;Y) <= (n - 1) p_max (e^L - 1), n secrets in the support",
+        needs("finite", "size", "p_max"),
+        proof="T is the sum of P_X(x) (f(y|x) - f_Y(y))^+, in which at each y at most n - 1 "
+        "secrets are positive, each of them at most p_max (max_x f(y|x) - f_Y(y)).",
+        tight="attained by an erasure channel of a uniform bit",
     ),
 ]

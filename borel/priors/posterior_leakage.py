@@ -11,6 +11,7 @@ from borel import _compat, settings
 from borel.constants import inside, real
 from borel.engine.certificates import Question
 from borel.errors import BudgetSpent, InvalidInput
+from borel.numerics.intervals.rounding import log_fraction
 from borel.priors.confidence_intervals import levels_for
 from borel.priors.random_bound import RandomBound
 from borel.probability.bound import Bound
@@ -184,7 +185,9 @@ class PosteriorLeakage(Remade):
         """
         return ByDraw(self)
 
-    def tail(self, t: float, *, closed: bool = False, confidence: float = 0.95) -> Bound:
+    def tail(
+        self, t: Any = None, *, closed: bool = False, ratio: Any = None, confidence: float = 0.95
+    ) -> Bound:
         r"""Return P{leakage > t} over the prior and the outcome together.
 
         .. math:: P\{\ell_\theta(Y) > t\} = E\big[ P_{Y|\theta}\{\ell_\theta(Y) > t\} \big],
@@ -196,6 +199,8 @@ class PosteriorLeakage(Remade):
             Threshold, in nats.
         closed : bool
             Whether the threshold counts.
+        ratio : int or Fraction
+            e^t exactly, instead of t.
         confidence : float
             Probability with which the interval covers.
 
@@ -217,11 +222,11 @@ class PosteriorLeakage(Remade):
         If epsilon-PML holds with posterior probability 1 - alpha, or (epsilon, delta)-PML does,
         then :math:`P\{\ell_\theta(Y) > \epsilon\} \le \alpha`, or :math:`\alpha + \delta`.
         """
-        return self.by_draw.tail(t, closed=closed).mean(confidence=confidence)
+        return self.by_draw.tail(t, closed=closed, ratio=ratio).mean(confidence=confidence)
 
-    def cdf(self, t: float, *, confidence: float = 0.95) -> Bound:
+    def cdf(self, t: Any = None, *, ratio: Any = None, confidence: float = 0.95) -> Bound:
         """Return P{leakage <= t} over the prior and the outcome together; see `tail`."""
-        return self.by_draw.cdf(t).mean(confidence=confidence)
+        return self.by_draw.cdf(t, ratio=ratio).mean(confidence=confidence)
 
     def mean(self, *, confidence: float = 0.95) -> Bound:
         """Return the mean of the leakage over the prior and the outcome together, in nats."""
@@ -307,16 +312,34 @@ class ByDraw:
         compute = lambda engine: engine.figure(name, *asked)  # noqa: E731
         return random_figure(variable.joint, engine, compute, label, of_draw)
 
-    def tail(self, t: float, *, closed: bool = False) -> RandomBound:
-        """Return P_Y{leakage > t} under each draw; with ``closed=True``, P_Y{leakage >= t}."""
-        t = real("leakage.tail", t, "a number t (nats)")
-        sign = ">=" if closed else ">"
-        name = f"P({self._variable.kind} {sign} {float(t):.6g})"
-        return self._figure("tail", name, t, closed)
+    def tail(self, t: Any = None, *, closed: bool = False, ratio: Any = None) -> RandomBound:
+        """Return P_Y{leakage > t} under each draw; with ``closed=True``, P_Y{leakage >= t}.
 
-    def cdf(self, t: float) -> RandomBound:
-        """Return P_Y{leakage <= t} under each draw."""
-        above = self.tail(t)
+        Instead of t, ``ratio`` is e^t, an int or Fraction: then the ends are those of the two
+        floats around its logarithm.
+        """
+        from borel.figures.leakage import threshold
+
+        t, ratio = threshold("leakage.tail", t, ratio)
+        ends = (t, t) if ratio is None else log_fraction(ratio)
+        kind, sign = self._variable.kind, ">=" if closed else ">"
+        name = f"P({kind} {sign} {_level(t, ratio)})"
+        if ends[0] == ends[1]:
+            return self._figure("tail", name, ends[0], closed)
+
+        def compute(engine: Any) -> Any:
+            least = engine.figure("tail", kind, ends[1], True)
+            return engine.figure("tail", kind, ends[0], False)._replace(lower=least.lower)
+
+        variable, about = self._variable, ("tail_at_ratio", self._variable.kind, ratio, closed)
+        engine = variable._engine() if variable.joint.prior.size else None
+        of_draw = asked_of_draw(variable.joint, *about)
+        return random_figure(variable.joint, engine, compute, name, of_draw)
+
+    def cdf(self, t: Any = None, *, ratio: Any = None) -> RandomBound:
+        """Return P_Y{leakage <= t} under each draw; instead of t, ``ratio`` is e^t."""
+        above = self.tail(t, ratio=ratio)
+        asked: tuple = ("cdf", t) if ratio is None else ("cdf_at_ratio", ratio)
         draws = above.draws
         low, high = 1 - draws["upper"].values, 1 - draws["lower"].values
         # each subtraction rounds once
@@ -325,14 +348,14 @@ class ByDraw:
             np.clip(low, 0.0, 1.0),
             np.clip(high, 0.0, 1.0),
             status=above.status,
-            name=f"P({self._variable.kind} <= {float(t):.6g})",
+            name=f"P({self._variable.kind} <= {_level(t, ratio)})",
             exact_draws=above.exact_draws,
             trouble=self._variable.joint.prior.trouble,
             assumptions=above.assumptions,
             reason=above.reason,
             units="probability",
             most=1.0,
-            of_draw=asked_of_draw(self._variable.joint, "cdf", self._variable.kind, t),
+            of_draw=asked_of_draw(self._variable.joint, asked[0], self._variable.kind, asked[1]),
         )
 
     def quantile(self, s: Any, *, side: str = "left") -> RandomBound:
@@ -352,3 +375,8 @@ class ByDraw:
     def __repr__(self) -> str:
         """Show of what."""
         return f"ByDraw({self._variable!r})"
+
+
+def _level(t: Any, ratio: Any) -> str:
+    """Return a threshold as names show it."""
+    return f"{float(t):.6g}" if ratio is None else f"log {ratio}"

@@ -1,7 +1,8 @@
 """The law of a leakage with countably many values: tail, quantiles, means, as enclosures.
 
 A value is known to lie in [lower, upper] and has a mass in [mass_lower, mass_upper]; mass that is
-not accounted for (the outcomes beyond a head) lies in [0, leftover] and may have any value >= 0.
+not accounted for (the outcomes beyond a head) lies in [0, leftover] and may have any value that is
+not below a floor, 0 for a leakage.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import TINY, U, fraction_down, fraction_up, sum_outward
 from borel.probability.tail_means import BandedLaw
+
+if TYPE_CHECKING:
+    from borel.probability.real_functions import RealFunction
 
 VALUE_FIELDS = (
     "lower",
@@ -48,6 +52,8 @@ class Values:
         No value is above it, in nats.
     rest : float
         What the outcomes that are not among these add to the mean that is asked for, at most.
+    floor : float
+        No value is below it, in nats: 0 for a leakage, -inf for an information density.
     """
 
     lower: np.ndarray
@@ -60,14 +66,26 @@ class Values:
     leftover: float = 0.0
     ceiling: float = math.inf
     rest: float = math.inf
+    floor: float = 0.0
 
     @property
     def exact(self) -> bool:
         """Whether ratios and masses are Fractions."""
         return self.ratio_lower.dtype == object
 
-    def above(self, t: Any, *, closed: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return which values are certainly, and which are possibly, > t (>= t if closed)."""
+    def above(
+        self, t: Any = None, *, closed: bool, ratio: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which values are certainly, and which are possibly, > t (>= t if closed).
+
+        Instead of t, e^t may be given as a Fraction: then e^value is compared with that.
+        """
+        if ratio is not None:
+            sure, possible = (
+                np.array([r >= ratio if closed else r > ratio for r in end.tolist()], bool)
+                for end in (self.ratio_lower, self.ratio_upper)
+            )
+            return sure, possible
         if self.exact:
             sure = np.array([_log_above(r, t, closed) for r in self.ratio_lower], bool)
             return sure, sure
@@ -75,9 +93,11 @@ class Values:
             return self.lower >= t, self.upper >= t
         return self.lower > t, self.upper > t
 
-    def tail(self, t: Any, *, closed: bool = False) -> tuple[float, float]:
-        """Enclose P{value > t}, or P{value >= t}."""
-        sure, possible = self.above(t, closed=closed)
+    def tail(
+        self, t: Any = None, *, closed: bool = False, ratio: Any = None
+    ) -> tuple[float, float]:
+        """Enclose P{value > t}, or P{value >= t}; t = log ratio where a ratio is given."""
+        sure, possible = self.above(t, closed=closed, ratio=ratio)
         if self.exact:
             p = sum(self.mass_lower[sure].tolist(), Fraction(0))
             return fraction_down(p), fraction_up(p)
@@ -99,7 +119,7 @@ class Values:
         # cdf >= L, a step function of the upper ends; cdf <= U, one of the lower ends
         upper = self._first(self.upper, self.mass_lower, self.mass_upper, s, side, down=True)
         lower = self._first(self.lower, self.mass_upper, self.mass_lower, s, side, down=False)
-        return max(lower, 0.0), max(upper, lower)
+        return max(lower, self.floor), max(upper, lower)
 
     def _first(self, ends, masses, others, s: Any, side: str, *, down: bool) -> float:
         """Return the first end at which the accumulated mass reaches s (exceeds it: right)."""
@@ -117,14 +137,14 @@ class Values:
         level = fraction_up(Fraction(s)) if down else fraction_down(Fraction(s))
         reached = total >= level if side == "left" else total > level
         if not down and self.leftover and (self.leftover >= s):
-            return 0.0
+            return self.floor
         if reached.any():
             return float(ends[np.argmax(reached)])
         # rounding kept the masses from reaching s: it is the last value, unless mass is missing
         if down and self.leftover:
             return self.ceiling
         possible = self.mass_upper > 0  # a mass may be positive though its lower end is 0
-        return float((self.upper if down else self.lower)[possible].max(initial=0.0))
+        return float((self.upper if down else self.lower)[possible].max(initial=self.floor))
 
     def _exact_quantile(self, s: Fraction, side: str) -> tuple[float, float]:
         order = sorted(
@@ -143,6 +163,25 @@ class Values:
     def mean(self) -> tuple[float, float]:
         """Enclose the mean of the values."""
         return self._expectation(self.lower, self.upper, self.ceiling)
+
+    def expectation(self, h: RealFunction) -> tuple[float, float]:
+        """Enclose the mean of h(value); what is left over may have any value there is."""
+        masses = self.mass_lower, self.mass_upper
+        if self.exact:
+            masses = tuple(
+                np.array([f(m) for m in masses[0]], float) for f in (fraction_down, fraction_up)
+            )
+        charged = np.asarray(masses[1]) > 0
+        m_low, m_high = (np.asarray(m, float)[charged] for m in masses)
+        low, high = h.over(*(np.asarray(v, float)[charged] for v in (self.lower, self.upper)))
+        terms = [[_least(m_low, m_high, low), -_least(m_low, m_high, -high)]]
+        if self.leftover:
+            a, b = h.over(np.array([self.floor]), np.array([self.ceiling]))
+            none, rest = np.zeros(1), np.array([self.leftover])
+            terms.append([_least(none, rest, a), -_least(none, rest, -b)])
+        least, most = (np.concatenate([t[k] for t in terms]) for k in (0, 1))
+        ends = _sum_down(least), -_sum_down(-most)
+        return (-math.inf, math.inf) if any(map(math.isnan, ends)) else ends
 
     def exp_mean(self) -> tuple[Any, Any]:
         """Enclose the mean of e^value; Fractions where the ratios are exact and finite."""
@@ -216,6 +255,24 @@ def check_level(s: Any, side: str) -> None:
         )
 
 
+def _least(m_low: np.ndarray, m_high: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Return, rounded down, the least product of a mass and a value; 0 times inf is 0."""
+    mass = np.where(value > 0, m_low, m_high)
+    with np.errstate(invalid="ignore", under="ignore", over="ignore"):
+        found = np.where(mass > 0, mass * value, 0.0)
+        # a product rounds once, and an underflow loses at most 2**-1075
+        slack = np.where(np.isfinite(found) & (found != 0), np.abs(found) * 2.0**-52 + TINY, TINY)
+        return np.where((mass > 0) & (value != 0), found - slack, 0.0)
+
+
+def _sum_down(terms: np.ndarray) -> float:
+    """Return a number at or below a sum, NaN where infinities of both signs meet."""
+    up, down = np.isposinf(terms).any(), np.isneginf(terms).any()
+    if up or down:
+        return math.nan if up and down else math.inf if up else -math.inf
+    return float(sum_outward(terms, terms)[0])
+
+
 def _total(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
     if not len(low):
         return 0.0, 0.0
@@ -230,9 +287,9 @@ def _total(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
 def _log_above(ratio: Any, t: Any, closed: bool) -> bool:
     """Decide log(ratio) > t for a rational ratio: a log of a rational is no other rational."""
     if ratio == math.inf:
-        return True
+        return closed or t != math.inf
     if ratio == 0:
-        return False
+        return closed and t == -math.inf
     if ratio == 1:
         return 0 >= t if closed else 0 > t
     if t in (math.inf, -math.inf):

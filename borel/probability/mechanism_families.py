@@ -196,13 +196,13 @@ class LeakageFamily:
         """Return the essential suprema over Y."""
         return self._all(lambda ell: ell.sup())
 
-    def tail(self, t: float, *, closed: bool = False) -> xr.Dataset:
-        """Return P{leakage > t}; with ``closed=True``, P{leakage >= t}."""
-        return self._all(lambda ell: ell.tail(t, closed=closed))
+    def tail(self, t: Any = None, *, closed: bool = False, ratio: Any = None) -> xr.Dataset:
+        """Return P{leakage > t}; with ``closed=True``, P{leakage >= t}. ``ratio`` is e^t."""
+        return self._all(lambda ell: ell.tail(t, closed=closed, ratio=ratio))
 
-    def cdf(self, t: float) -> xr.Dataset:
-        """Return P{leakage <= t}."""
-        return self._all(lambda ell: ell.cdf(t))
+    def cdf(self, t: Any = None, *, ratio: Any = None) -> xr.Dataset:
+        """Return P{leakage <= t}; ``ratio`` is e^t."""
+        return self._all(lambda ell: ell.cdf(t, ratio=ratio))
 
     def quantile(self, s: Any, *, side: str = "left") -> xr.Dataset:
         """Return the quantiles at level s."""

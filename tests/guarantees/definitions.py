@@ -8,6 +8,7 @@ import math
 from fractions import Fraction as F
 from itertools import combinations
 
+import mpmath
 import oracles as o
 from hypothesis import strategies as st
 
@@ -217,8 +218,11 @@ def satisfies(g, p, K):
             # equality (Y = X, uniform) is equality of two sums of logarithms: balls meet
             return bool(truth <= bound) or bool(abs(truth - bound) < o.ball(F(1, 2**350)))
     if kind in ("ApproximateDP", "ProbabilisticDP"):
-        assert lv.ratio is not None
-        return loss(kind, p, K, lv.ratio) <= F(g.delta)
+        ratio = lv.ratio
+        if ratio is None:  # a Fraction just below e^epsilon: the loss falls in it
+            with mpmath.workdps(120):
+                ratio = F(int(mpmath.floor(mpmath.exp(lv.nats) * 2**300)), 2**300)
+        return loss(kind, p, K, ratio) <= F(g.delta)
     if kind == "MaxInformation":
         return hockey_stick(p, K, lv) <= F(g.delta)
     if kind in ("TotalVariation", "FInformation"):

@@ -27,7 +27,7 @@ from borel.engine.problem import reduced_joint
 from borel.engine.problem.kernel_normalisation import power_total
 from borel.engine.problem.refinement import refine
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
-from borel.numerics.balls.arithmetic import log_ends
+from borel.numerics.balls.arithmetic import ball, log_ends, precision
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.graphs.powers import float64_of
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 _OPEN = (
     "no bound from above was found within the budget, nor a proof that it is infinite; "
     'options(engine="estimate") gives a value that proves nothing'
+)
+_IMPOSSIBLE = (
+    "the probability of the pairs whose secret makes the outcome impossible is not enclosed"
 )
 _ROOM = 0.01
 _SPACE = 0.05
@@ -246,6 +249,24 @@ class CertifiedOutcomes(CertifiedEngine):
             if self.may_estimate:
                 return self.estimates.f_information(f)
             raise NotYet("bl.f_information", missing=f"a proof: {error}") from None
+
+    @covering
+    def density_tail(self, under: str, t: Any, ratio: Any, closed: bool) -> Bound:
+        """Enclose P{i > t}, or P{i >= t} if closed, for a finite secret."""
+        if ratio is None and math.isinf(t):
+            if t > 0 or under == "joint" or closed:  # i is finite almost surely under P_XY
+                sure = float(t < 0)
+                return self.bound(sure, sure, units="probability")
+            return Bound.undecided(0.0, 1.0, reason=_IMPOSSIBLE, units="probability")
+        from borel.engine.continuous.density_law import DensityTail
+
+        with precision(256):
+            level = ball(t) if ratio is None else ball(ratio).log()
+        try:
+            found = DensityTail(self).tail(under, level)
+        except NotEnclosed as error:
+            raise NotYet("bl.information_density", missing=f"a proof: {error}") from None
+        return self.bound(*found, units="probability")
 
     def psi_1(self, level: Threshold) -> Bound:
         """Enclose the mean penalty of outcomes whose leakage exceeds a level."""

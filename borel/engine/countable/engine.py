@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.countable.measures import CountableMeasures
+from borel.engine.countable.measures import SECRETS, CountableMeasures
 from borel.engine.finite.law_engine import LOST
 from borel.engine.kernels.ratios_far_out import Fall, fall_of
 from borel.engine.problem.budget import cut_short
@@ -423,6 +423,44 @@ class CountableEngine(CountableMeasures):
         least = head.low[head.high > 0].min()
         ends = _quotient(Enclosure(np.ones(1), np.ones(1)), Enclosure(least[None], np.ones(1)))
         return float(ends[0].upper[0]), float(ends[1].upper[0])
+
+    def density_law(self, under: str) -> Values:
+        """Enclose the information density on a head of pairs, with their masses."""
+        ys = self.settled_head()
+        head = self._head(SECRETS)
+        y = ys.astype(float)[:, None]
+        marginal = self.column(ys)[0]
+        law = Enclosure(*(end[:, None] for end in marginal))
+        found = self._evaluate(
+            self.mechanism.density, {"y": (y, y), "x": (head.points, head.points)}
+        )
+        shape = len(ys), len(head.points)
+        kernel = Enclosure(*(np.broadcast_to(end, shape) for end in found))
+        logs, ratios = _quotient(kernel, Enclosure(*(np.broadcast_to(e, shape) for e in law)))
+        second = kernel if under == "joint" else law
+        with np.errstate(under="ignore"):
+            least = np.maximum(head.low * second.lower * (1 - 2.0**-52) - rounding.TINY, 0.0)
+            most = head.high * second.upper * (1 + 2.0**-52)
+        possible = (head.high > 0) & (second.upper > 0)
+        most = np.where(possible, np.minimum(most + rounding.TINY, 1.0), 0.0)
+        held = float(rounding.sum_outward(least.ravel(), least.ravel())[0])
+        kept = np.ravel(np.broadcast_to(possible, shape))
+        fields = (*logs, *ratios, least, most, np.zeros(1, bool))
+        columns: list[Any] = [np.ravel(np.broadcast_to(c, shape))[kept] for c in fields]
+        return Values(
+            *columns,
+            leftover=max(0.0, 1.0 - held + 2.0**-50),
+            ceiling=self._largest("pml"),
+            floor=-self._largest("pmc"),  # -PMC <= i <= PML
+        )
+
+    def _largest(self, kind: str) -> float:
+        """Bound the leakage of every outcome, of a head and beyond it."""
+        values = self.law(kind)
+        most = float(np.max(values.upper, initial=0.0))
+        if self.head_of_outcomes()[1] or math.isinf(most):
+            return most
+        return max(most, min(values.ceiling, self.beyond_head(kind)))
 
     def log_marginal(self, y: Any) -> np.ndarray:
         """Return log f_Y(y) in float64, for plots and posteriors."""

@@ -30,7 +30,7 @@ from borel.probability.normalisation import head_of
 if TYPE_CHECKING:
     from borel.probability.generators import Generator
 
-_SECRETS = 512
+SECRETS = 512
 _OUTCOMES = 512
 
 
@@ -44,7 +44,7 @@ class CountableMeasures(LawMeasures):
         if f.reason:
             raise NotYet("bl.f_information", missing=f"a function that can be traced: {f.reason}")
         ys, every = self._outcomes(f)
-        head = self._head(_SECRETS)  # type: ignore[attr-defined]
+        head = self._head(SECRETS)  # type: ignore[attr-defined]
         marginal = self.column(ys)[0]  # type: ignore[attr-defined]
         y = ys.astype(float)[:, None]
         kernel = self._evaluate(  # type: ignore[attr-defined]

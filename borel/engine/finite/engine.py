@@ -227,6 +227,42 @@ class FiniteEngine(FiniteMeasures):
         shape = np.shape(self.matrix[rows, columns])
         return Enclosure(low.reshape(shape), high.reshape(shape))
 
+    def density_law(self, under: str) -> Values:
+        """Enclose the information density at every pair of positive P_X x P_Y, with its mass."""
+        live, n = self._live, len(self.support)
+        outside = np.zeros(n * len(live), bool)
+        if self.joint.rational:
+            p, k, q = self._prior_ends[0], self._kernel_ends[0], self._marginal_ends[0]
+            ratio = np.array([v / q[j] for row in k for j, v in enumerate(row)], dtype=object)
+            second = k if under == "joint" else [q] * n
+            mass = np.array([a * b for a, row in zip(p, second, strict=True) for b in row], object)
+            logs = {r: log_fraction(r) if r else (-math.inf, -math.inf) for r in {*ratio}}
+            low, high = np.array([logs[r] for r in ratio]).T
+            return Values(low, high, ratio, ratio, mass, mass, outside, floor=-math.inf)
+        pairs = np.ix_(self.support, live)
+        entries = self.matrix[pairs]
+        prior = np.asarray(self.joint.probabilities, float)[self.support][:, None]
+        if self._single:  # whatever is rounded, nothing leaks
+            low = high = np.zeros(entries.shape)
+            ratios = Enclosure(np.ones(entries.shape), np.ones(entries.shape))
+        else:
+            low, high = self.information_density(*pairs)
+            law = Scaled(*(np.broadcast_to(v[live], entries.shape) for v in self._marginal))
+            zero = entries == 0
+            ratios = ratio_bounds(self._entries(np.where(zero, 1.0, entries)), law)
+            ratios = Enclosure(*(np.where(zero, 0.0, end) for end in ratios))
+        second = (entries, entries) if under == "joint" else tuple(m[live] for m in self._masses)
+        error = self._prior_rounding + (self._kernel_rounding if under == "joint" else 0.0)
+        error = error * (1 + 1e-9) + error**2 + 4 * rounding.U
+        with np.errstate(under="ignore"):
+            least, most = (prior * end for end in second)
+            least = np.maximum(least * (1 - error) - rounding.TINY, 0.0)
+            most = np.where(most > 0, most * (1 + error) + rounding.TINY, 0.0)
+            most = np.where((prior > 0) & (second[1] > 0), np.maximum(most, rounding.TINY), most)
+        fields = (low, high, *ratios, least, np.minimum(most, 1.0), outside)
+        columns: list[Any] = [np.ravel(c) for c in fields]
+        return Values(*columns, floor=-math.inf)
+
     def ldp(self) -> Bound:
         """Enclose max over y of log max_x f(y|x) / min_x' f(y|x')."""
         live = np.flatnonzero(np.asarray(self._top != 0, bool))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from borel.probability.tail_means import absorbing_level, worst_mean
 if TYPE_CHECKING:
     from borel.engine.problem.thresholds import Threshold
     from borel.probability.countable_law import Values
+    from borel.probability.real_functions import RealFunction
     from borel.probability.tail_means import BandedLaw
 
 WIDE = 1e-9
@@ -169,6 +171,34 @@ class DiscreteFigures(Engine):
         """Return P{leakage > t}, or P{leakage >= t} if closed."""
         low, high = self.law(kind).tail(t, closed=closed)
         return self.bound(low, high, units="probability")
+
+    def tail_at_ratio(self, kind: str, ratio: Fraction, closed: bool) -> Bound | None:
+        """Return P{e^leakage > ratio}, or >= if closed; None where outcomes have a density."""
+        if self.joint.outcome.kind in ("continuous", "mixed"):
+            return None
+        low, high = self.law(kind).tail(ratio=ratio, closed=closed)
+        return self.bound(low, high, units="probability")
+
+    def expectation(self, kind: str, h: RealFunction) -> Bound:
+        """Return the mean of h(leakage)."""
+        values = self.law(kind)
+        if values.leftover and self.status != "estimate":
+            values = replace(values, ceiling=min(values.ceiling, self.beyond_head(kind)))
+        return self.settled(self.signed_bound(*values.expectation(h), units="number"))
+
+    def density_tail(self, under: str, t: Any, ratio: Any, closed: bool) -> Bound:
+        """Return P{i > t}, or P{i >= t} if closed."""
+        low, high = self.density_law(under).tail(t, ratio=ratio, closed=closed)
+        return self.bound(low, high, units="probability")
+
+    def density_quantile(self, under: str, s: Any, side: str) -> Bound:
+        """Return the quantile of i at level s."""
+        return self.settled(self.signed_bound(*self.density_law(under).quantile(s, side=side)))
+
+    def density_expectation(self, under: str, h: RealFunction) -> Bound:
+        """Return the mean of h(i)."""
+        found = self.density_law(under).expectation(h)
+        return self.settled(self.signed_bound(*found, units="number"))
 
     def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Return the quantile of the leakage at level s."""

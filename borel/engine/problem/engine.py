@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from borel.probability.countable_law import Values
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
+    from borel.probability.real_functions import RealFunction
+
+OPEN = "the enclosure is open: float64, or the head of an alphabet, does not resolve it"
 
 Found = TypeVar("Found")
 """A figure: a Bound, or an enclosure for each draw of the prior."""
@@ -73,6 +76,24 @@ class Figures(Generic[Found]):
     def exp_mean(self, kind: str) -> Found:
         """Return the mean of e^leakage."""
         raise self.not_yet("exp_mean")
+
+    def expectation(self, kind: str, h: RealFunction) -> Found:
+        """Return the mean of h(leakage)."""
+        raise self.not_yet("expectation")
+
+    # -- the information density in law: "joint" under P_XY, "product" under P_X x P_Y ------------
+
+    def density_tail(self, under: str, t: Any, ratio: Any, closed: bool) -> Found:
+        """Return P{i > t}, or P{i >= t} if closed; a ratio is e^t, instead of t."""
+        raise self.not_yet("information_density")
+
+    def density_quantile(self, under: str, s: Any, side: str) -> Found:
+        """Return the quantile of i at level s, the "left" or the "right" one."""
+        raise self.not_yet("information_density")
+
+    def density_expectation(self, under: str, h: RealFunction) -> Found:
+        """Return the mean of h(i)."""
+        raise self.not_yet("information_density")
 
     # -- measures of the joint --------------------------------------------------------------------
 
@@ -227,6 +248,10 @@ class Engine(Figures[Bound]):
         """Enclose the leakage at every outcome of a head, and the mass left over."""
         raise self.not_yet("law")
 
+    def density_law(self, under: str) -> Values:
+        """Enclose the information density at pairs of a head, with their masses."""
+        raise self.not_yet("information_density")
+
     def absorbing_level(self, delta: Fraction) -> float:
         """Bound the level at which outcomes of PML absorb others up to a mass, from below."""
         raise self.not_yet("absorbing_level")
@@ -251,6 +276,10 @@ class Engine(Figures[Bound]):
         """Return the f-information as a Fraction, if it is known to be one."""
         return None
 
+    def tail_at_ratio(self, kind: str, ratio: Fraction, closed: bool) -> Bound | None:
+        """Return the tail at the logarithm of a ratio, if e^leakage is enclosed; else None."""
+        return None
+
     def tails(self, kind: str, ts: Any, closed: bool) -> tuple[np.ndarray, ...] | None:
         """Return the tail at many levels, if that takes the time of a few; else None."""
         return None
@@ -270,6 +299,15 @@ class Engine(Figures[Bound]):
                 "the densities there"
             )
         return Bound.of(status, low, high, reason=reason, **about)
+
+    def signed_bound(self, low: float, high: float, **about: Any) -> Bound:
+        """Make the Bound of a number of any sign: an end that is open settles nothing."""
+        if low != high and (math.isinf(low) or math.isinf(high)):
+            proved = self.status != "estimate"  # the ends of an estimate prove nothing
+            reason = (proved and self.reason) or OPEN
+            ends = (low, high) if proved else (-math.inf, math.inf)
+            return Bound.undecided(*ends, reason=reason, assumptions=self.assumptions, **about)
+        return self.bound(low, high, **about)
 
     def statuses(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the status of each enclosure: one that is open above settles nothing."""

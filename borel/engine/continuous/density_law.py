@@ -1,0 +1,124 @@
+r"""The law of the information density of a finite secret over outcomes on an interval.
+
+For each secret x the line is cut until :math:`i(x; y) - t` is known to be positive, or negative, on
+all of a piece; what stays open around the crossings is short. The probability of the tail is that
+of the positive pieces, an integral of f(y|x), or of f_Y under the product of the marginals.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from flint import arb
+
+from borel import settings
+from borel.engine.continuous.event_figures import Excesses
+from borel.engine.divergences.continuous import cut_off, joined
+from borel.engine.divergences.hockey_sticks import integral
+from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.numerics.balls.interpreter import Prepared
+from borel.numerics.graphs.graph import GraphBuilder
+
+if TYPE_CHECKING:
+    from borel.numerics.graphs.graph import Graph
+
+_BITS, _DEPTH, _PIECES = 128, 64, 20_000
+_SHORT = 2.0**-46
+
+
+class DensityTail(Excesses):
+    """Tails of i(X;Y), where X is finite and Y has a density on an interval."""
+
+    most = 32
+
+    def tail(self, under: str, t: Any) -> tuple[float, float]:
+        """Enclose P{i > t} and P{i >= t}, for a level as a ball: what is open counts above only."""
+        small = settings.current().tol / 8
+        over, beyond = cut_off(*self.line, self.marks, self._mass, small)
+        low, high = ball(0), ball(0)
+        for x, weight in enumerate(self.weights):
+            above, open_ = self._pieces(x, t, over)
+            # f_Y is the mean of the rows
+            rows = (
+                [(ball(1), x)] if under == "joint" else [(w, k) for k, w in enumerate(self.weights)]
+            )
+            for share, row in rows:
+                sure, maybe = (self._total(self.graphs[row], p) for p in (above, open_))
+                low += weight * share * ball(sure[0])
+                high += weight * share * (ball(sure[1]) + ball(maybe[1]))
+        room = ball(1 + 4 * self.engine.slack)  # a kernel that is off 1
+        low, high = low / room, high * room + ball(beyond) * room
+        return max(ends(low)[0], 0.0), min(ends(high)[1], 1.0)
+
+    @property
+    def law(self) -> Graph:
+        """The logarithm of f_Y; its inputs are the logarithms of the prior."""
+        together = GraphBuilder(*self.graphs)
+        return together.graph(self._law(together))
+
+    def _mass(self, a: float, b: float) -> float:
+        """Bound the probability of outcomes far out, under every secret."""
+        found = (integral([(g, True)], "y", {}, (a, b), [], 0.01)[1] for g in self.graphs)
+        return math.nextafter(max(found), math.inf)
+
+    def _total(self, of: Graph, pieces: list[tuple[float, float]]) -> tuple[float, float]:
+        """Enclose the probability of disjoint pieces."""
+        low, high = ball(0), ball(0)
+        for piece in pieces:
+            if self.late():
+                return ends(low)[0], 1.0
+            found = integral([(of, True)], "y", {}, piece, self.marks, 1e-12)
+            low, high = low + ball(max(found[0], 0.0)), high + ball(found[1])
+        return ends(low)[0], min(ends(high)[1], 1.0)
+
+    def _pieces(self, x: int, t: Any, over: tuple[float, float]) -> tuple[list, list]:
+        """Return the pieces on which i(x; y) > t, and those on which that is open."""
+        gap = joined([self.graphs[x], self.law], lambda add, a, b: add("subtract", a, b))
+        f = Prepared(gap, variable="y").at(self.inputs)
+        margin = 2 * self.engine.slack
+        found: list[tuple[float, float, int]] = []
+        cuts = [over[0], *(m for m in self.marks if over[0] < m < over[1]), over[1]]
+        todo = [(a, b, 0) for a, b in reversed(list(pairwise(cuts)))]
+        with precision(_BITS):
+            while todo:
+                a, b, depth = todo.pop()
+                low, high = _range(f, a, b)
+                sign = 1 if low > t + margin else -1 if high < t - margin else 0
+                middle = _middle(a, b)
+                whole = b - a <= _SHORT * max(abs(a), abs(b), 2.0**-20) or depth >= _DEPTH
+                if sign or whole or not a < middle < b or len(found) > _PIECES or self.late():
+                    if found and found[-1][1:] == (a, sign):
+                        a = found.pop()[0]
+                    found.append((a, b, sign))
+                else:
+                    todo += [(middle, b, depth + 1), (a, middle, depth + 1)]
+        return tuple([(a, b) for a, b, s in found if s == sign] for sign in (1, 0))  # type: ignore[return-value]
+
+
+def _middle(a: float, b: float) -> float:
+    if math.isinf(a) and math.isinf(b):
+        return 0.0
+    if math.isinf(a) or math.isinf(b):
+        near = b if math.isinf(a) else a
+        step = max(1.0, abs(near))
+        return near - step if math.isinf(a) else near + step
+    return a + (b - a) / 2
+
+
+def _range(f: Any, a: float, b: float) -> tuple[Any, Any]:
+    """Enclose a function on an interval, also by its slope from the middle."""
+    v, d = f.run(arb(a), arb(b))
+    low, high = v[f.root]
+    slope, c = d[f.root], _middle(a, b)
+    if slope is None or math.isinf(a) or math.isinf(b):
+        return low, high
+    steepest = abs(slope[0]).max(abs(slope[1]))
+    if steepest.is_finite():
+        at = f.run(arb(c), arb(c), slope=False)[0][f.root]
+        reach = steepest * (arb(b) - arb(c)).max(arb(c) - arb(a))
+        first, last = (at[0] - reach).lower(), (at[1] + reach).upper()
+        low = first if not low >= first else low
+        high = last if not high <= last else high
+    return low, high

@@ -1,0 +1,294 @@
+"""The information density in law, and means of functions of a leakage, against brute force."""
+
+import math
+from fractions import Fraction as F
+
+import mpmath
+import numpy as np
+import pytest
+
+import borel as bl
+
+LAWS = ("joint", "product")
+
+
+def log(ratio):
+    return mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator) if ratio else -mpmath.inf
+
+
+def law(prior, rows, under):
+    """Return the pairs (e^i, mass) of positive P_X x P_Y."""
+    columns = range(len(rows[0]))
+    q = [sum(p * row[j] for p, row in zip(prior, rows, strict=True)) for j in columns]
+    return [
+        (row[j] / q[j], p * (row[j] if under == "joint" else q[j]))
+        for p, row in zip(prior, rows, strict=True)
+        for j in columns
+        if p and q[j]
+    ]
+
+
+def cases(seed):
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(1, 5, 2)
+    counts = rng.integers(0, 4, (n, m)) + (rng.integers(0, m, n)[:, None] == np.arange(m))
+    rows = [[F(int(v), int(sum(row))) for v in row] for row in counts]
+    weights = rng.integers(0, 4, n) + (np.arange(n) == 0)
+    prior = [F(int(w), int(weights.sum())) for w in weights]
+    return prior, rows
+
+
+def made(prior, rows, number):
+    kernel = bl.Mechanism.from_matrix([[number(v) for v in row] for row in rows])
+    return bl.information_density(bl.pmf([number(p) for p in prior]) * kernel)
+
+
+def holds(bound, truth):
+    """Say if a Bound encloses a Fraction, or a number of mpmath."""
+    if isinstance(truth, F):
+        return F(bound.lower) <= truth <= F(bound.upper)
+    return mpmath.mpf(bound.lower) <= truth <= mpmath.mpf(bound.upper)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("number", [F, float], ids=["fractions", "floats"])
+def test_the_law_is_that_of_the_table(seed, number):
+    prior, rows = cases(seed)
+    density = made(prior, rows, number)
+    for under in LAWS:
+        pairs = law(prior, rows, under)
+        for ratio in sorted({r for r, _ in pairs if r} | {F(1), F(5, 4)}):
+            above = sum((w for r, w in pairs if r > ratio), F(0))
+            with_it = sum((w for r, w in pairs if r >= ratio), F(0))
+            found = density.tail(ratio=ratio, under=under)
+            closed = density.tail(ratio=ratio, under=under, closed=True)
+            below = density.cdf(ratio=ratio, under=under)
+            assert holds(found, above) and holds(closed, with_it) and holds(below, 1 - above)
+            near = density.tail(float(log(ratio)) - 1e-9, under=under)
+            assert holds(near, with_it) and near.width < 1e-14
+            if number is F:
+                assert max(found.width, closed.width) < 1e-15 and found.status == "exact"
+        none = sum((w for r, w in pairs if not r), F(0))
+        assert holds(density.cdf(-math.inf, under=under), none)
+        assert none == 0 or under == "product"
+        assert holds(density.tail(-math.inf, under=under, closed=True), F(1))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_quantiles_are_those_of_the_table(seed):
+    prior, rows = cases(seed)
+    density = made(prior, rows, F)
+    for under in LAWS:
+        pairs = sorted(law(prior, rows, under))
+        for level in (F(1, 10), F(1, 2), F(9, 10), F(1)):
+            ratio = next(r for r, _ in pairs if sum((w for s, w in pairs if s <= r), F(0)) >= level)
+            with mpmath.workdps(40):
+                assert holds(density.quantile(level, under=under), log(ratio))
+                rough = made(prior, rows, float).quantile(level - F(1, 10**6), under=under)
+                if level - F(1, 10**6) > sum((w for s, w in pairs if s < ratio), F(0)):
+                    assert holds(rough, log(ratio))
+
+
+FUNCTIONS = {
+    "t": (lambda t: t, lambda t: t),
+    "t^2": (lambda t: t**2, lambda t: t**2),
+    "t^3": (lambda t: t**3, lambda t: t**3),
+    "1 - e^-t": (lambda t: 1 - np.exp(-t), lambda t: 1 - mpmath.exp(-t)),
+    "sqrt(1 + t^2)": (lambda t: np.sqrt(1 + t**2), lambda t: mpmath.sqrt(1 + t**2)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("seed", range(3))
+def test_means_of_functions_are_those_of_the_table(name, seed):
+    h, truth_of = FUNCTIONS[name]
+    prior, rows = cases(seed)
+    with mpmath.workdps(40):
+        for number in (F, float):
+            density = made(prior, rows, number)
+            for under in LAWS:
+                pairs = [(r, w) for r, w in law(prior, rows, under) if w]
+                truth = sum(
+                    mpmath.mpf(w.numerator) / w.denominator * truth_of(log(r)) for r, w in pairs
+                )
+                found = density.expectation(h, under=under)
+                assert holds(found, truth)
+                assert found.width < 1e-13 or math.isinf(found.lower)
+        mean = made(prior, rows, F).mean(under="product")
+        pairs = law(prior, rows, "product")
+        assert holds(mean, sum(mpmath.mpf(w.numerator) / w.denominator * log(r) for r, w in pairs))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_functions_of_leakages_are_those_of_the_table(seed):
+    prior, rows = cases(seed)
+    for number in (F, float):
+        density = made(prior, rows, number)
+        for leak, pick in ((bl.pml(density.joint), max), (bl.pmc(density.joint), min)):
+            columns = range(len(rows[0]))
+            q = [sum(p * row[j] for p, row in zip(prior, rows, strict=True)) for j in columns]
+            value = F(0)
+            for j in columns:
+                best = pick(row[j] for p, row in zip(prior, rows, strict=True) if p)
+                if q[j]:  # 1 - e^-leakage
+                    value += q[j] * (1 - (q[j] / best if pick is max else best / q[j]))
+            assert holds(leak.expectation(lambda t: 1 - np.exp(-t)), value)
+
+
+def test_what_counts_at_infinity():
+    rows = [[F(3, 4), F(1, 4)], [F(0), F(1)]]
+    density = made([F(1, 3), F(2, 3)], rows, F)
+    cost = bl.pmc(density.joint)
+    assert holds(cost.expectation(lambda t: t * np.exp(-t), at_infinity=0).about(), F(0)) is False
+    assert cost.expectation(lambda t: t).lower == math.inf
+    with pytest.raises(bl.InvalidInput, match="at_infinity"):
+        cost.expectation(lambda t: t * np.exp(-t))
+    with pytest.raises(bl.InvalidInput, match="at_minus_infinity"):
+        density.expectation(lambda t: t * np.exp(t), under="product")
+    # E_product e^i i is E_joint i
+    found = density.expectation(lambda t: t * np.exp(t), under="product", at_minus_infinity=0)
+    mean = density.mean()
+    assert max(found.lower, mean.lower) <= min(found.upper, mean.upper) and found.width < 1e-14
+    assert cost.tail(math.inf).upper == 0 and cost.tail(math.inf, closed=True).lower == 0.25
+
+
+def test_a_release_of_nothing_and_of_all():
+    one = made([F(1)], [[F(1, 3), F(2, 3)]], float)
+    assert one.moment(2).upper < 1e-300 and one.quantile(0.5) == one.quantile(0.25)
+    uniform = [F(1, 4)] * 4
+    identity = made(uniform, [[F(int(i == j)) for j in range(4)] for i in range(4)], F)
+    assert holds(identity.cdf(-math.inf, under="product"), F(3, 4))
+    assert identity.moment(2, under="product").lower == math.inf
+    assert identity.mean(under="product").upper == -math.inf
+
+
+@pytest.mark.parametrize("under", LAWS)
+def test_countable_outcomes(under):
+    """Two-sided geometric noise on a bit: e^i is between 2/3 and 4/3."""
+    bit = bl.Finite([0, 1])
+    density = bl.information_density(
+        bl.pmf([0.5, 0.5], on=bit) * bl.mechanisms.geometric(alpha=0.5, secret=bit)
+    )
+    with mpmath.workdps(40):
+        half = mpmath.mpf(1) / 2
+        rows = {x: {y: half ** abs(y - x) / 3 for y in range(-200, 200)} for x in (0, 1)}
+        truth, above = mpmath.mpf(0), mpmath.mpf(0)
+        for x in (0, 1):
+            for y in range(-200, 200):
+                q = (rows[0][y] + rows[1][y]) / 2
+                mass, value = half * (rows[x][y] if under == "joint" else q), rows[x][y] / q
+                truth += mass * mpmath.log(value) ** 2
+                above += mass * (value > 1)
+        assert holds(density.tail(0.1, under=under), above)
+        found = density.moment(2, under=under)
+        assert found.lower <= truth <= found.upper and found.width < 1e-12
+        assert holds(density.mean(under=under), density.mean(under=under).value)
+
+
+@pytest.mark.parametrize("kind", [bl.pml, bl.pmc])
+def test_moments_of_leakages_of_countable_outcomes(kind):
+    bit = bl.Finite([0, 1])
+    joint = bl.pmf([0.5, 0.5], on=bit) * bl.mechanisms.geometric(alpha=0.5, secret=bit)
+    with mpmath.workdps(40):
+        value = mpmath.log(mpmath.mpf(4) / 3) if kind is bl.pml else mpmath.log(mpmath.mpf(3) / 2)
+        found = kind(joint).expectation(lambda t: t**2)
+        assert found.lower <= value**2 <= found.upper and found.width < 1e-12
+
+
+def test_given_side_information():
+    """i(x; y | z) is the information density under the prior given z."""
+    prior, rows = (
+        [F(1, 2), F(1, 4), F(1, 4)],
+        [[F(3, 4), F(1, 4)], [F(1, 2), F(1, 2)], [F(0), F(1)]],
+    )
+    side = [[F(1), F(0)], [F(1, 2), F(1, 2)], [F(1, 3), F(2, 3)]]
+    joint = bl.pmf(prior) * bl.Mechanism.from_matrix(rows)
+    density = bl.information_density(joint, given=bl.Mechanism.from_matrix(side))
+    for z in (0, 1):
+        mass = [p * s[z] for p, s in zip(prior, side, strict=True)]
+        of = [m / sum(mass) for m in mass]
+        pairs = law(of, rows, "joint")
+        assert holds(density[z].tail(0), sum((w for r, w in pairs if r > 1), F(0)))
+        for x in range(3):
+            for y in (0, 1):
+                q = sum(p * row[y] for p, row in zip(of, rows, strict=True))
+                if of[x] and rows[x][y]:
+                    with mpmath.workdps(40):
+                        assert holds(density(x, y, z), log(rows[x][y] / q))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda d: d.tail(0, under="xy"),
+        lambda d: d.tail(),
+        lambda d: d.moment(0),
+        lambda d: d.moment(1.5),
+        lambda d: d.expectation(3),
+        lambda d: d.expectation(lambda t: t if t > 0 else -t),
+        lambda d: d.quantile(0),
+        lambda d: d.quantile(2),
+        lambda d: bl.pml(d.joint).expectation(math.exp),
+    ],
+)
+def test_bad_questions_are_refused(ask):
+    with pytest.raises(bl.InvalidInput):
+        ask(made([F(1, 2), F(1, 2)], [[F(1, 2), F(1, 2)], [F(1), F(0)]], F))
+
+
+# -- a finite secret, outcomes with a density -----------------------------------------------------
+
+NOISES = {
+    "laplace": (lambda s: bl.mechanisms.laplace(b=1.0, secret=s), lambda u: -abs(u), 2),
+    "gaussian": (
+        lambda s: bl.mechanisms.gaussian(sigma=1.0, secret=s),
+        lambda u: -(u**2) / 2,
+        mpmath.sqrt(2 * mpmath.pi),
+    ),
+}
+
+
+@pytest.mark.cases("slow", "laplace-joint", "gaussian-product")
+@pytest.mark.parametrize("under", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
+def test_tails_of_noise_on_a_bit(noise, under):
+    """i(x; y) is monotone in y, so that a tail is a half-line for each secret."""
+    make, log_kernel, total = NOISES[noise]
+    bit = bl.Finite([0.0, 1.0])
+    density = bl.information_density(bl.pmf([F(1, 4), F(3, 4)], on=bit) * make(bit))
+    with mpmath.workdps(40):
+        prior = [mpmath.mpf(1) / 4, mpmath.mpf(3) / 4]
+        row = [lambda y, x=x: mpmath.exp(log_kernel(y - x)) / total for x in (0, 1)]
+        marginal = lambda y: prior[0] * row[0](y) + prior[1] * row[1](y)  # noqa: E731
+        for t in (0.25, -0.25):
+            truth = mpmath.mpf(0)
+            for x in (0, 1):
+                gap = lambda y, x=x, t=t: mpmath.log(row[x](y) / marginal(y)) - t  # noqa: E731
+                ends = (mpmath.mpf(-12), mpmath.mpf(12))
+                if (gap(ends[0]) > 0) == (gap(ends[1]) > 0):
+                    truth += prior[x] * (gap(ends[0]) > 0)
+                    continue
+                low, high = ends
+                for _ in range(140):
+                    middle = (low + high) / 2
+                    low, high = (
+                        (middle, high) if (gap(middle) > 0) == (gap(low) > 0) else (low, middle)
+                    )
+                of = row[x] if under == "joint" else marginal
+                side = [-mpmath.inf, low] if gap(ends[0]) > 0 else [low, mpmath.inf]
+                marks = sorted({side[0], *(m for m in (0, 1) if side[0] < m < side[1]), side[1]})
+                truth += prior[x] * mpmath.quad(of, marks)
+            found = density.tail(t, under=under)
+            slack = mpmath.mpf(10) ** -25  # of the quadrature
+            assert found.lower <= truth + slack and truth - slack <= found.upper
+            assert found.width < 1e-7 and found.status in ("certified", "conditional")
+
+
+def test_what_is_not_computed_says_so():
+    unit = bl.Interval(0, 1)
+    density = bl.information_density(bl.uniform(unit) * bl.mechanisms.laplace(b=1.0, secret=unit))
+    for ask in (lambda: density.tail(0), lambda: density.quantile(0.5), lambda: density.moment(2)):
+        with pytest.raises(bl.NotYet):
+            ask()
+    with pytest.raises(bl.NotYet):
+        bl.pml(density.joint).expectation(lambda t: t)
