@@ -11,6 +11,7 @@ import numpy as np
 from borel.databases.correlated import entries_of, entry_of_table, is_set
 from borel.databases.entries_of_sets import EntryJoint
 from borel.databases.entry_kernels import (
+    binomial_others,
     count_kernel,
     counting_kernel,
     finite_kernel,
@@ -294,7 +295,8 @@ class DatabaseJoint(Joint):
         elif isinstance(mechanism, CountingQuery):
             kernel = counting_kernel(prior, n, mechanism)
         elif self.counted:
-            kernel = count_kernel(prior, n, database.chance(mechanism), mechanism)
+            others = binomial_others(n, database.chance(mechanism))
+            kernel = count_kernel(prior, (others, others), mechanism)
         elif n == 1:
             kernel = mechanism
         elif mechanism.finite:
