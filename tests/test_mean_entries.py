@@ -313,3 +313,21 @@ def test_an_opaque_density_makes_estimates():
     one = entry(opaque, 3, b=0.3)
     for bound in (bl.pmc(one).sup(), bl.pml(one).sup(), bl.pmc(one)(2.0), bl.ldp(one)):
         assert bound.status == "estimate"
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_gaussian_noise_on_finitely_many_numbers(n):
+    """Far out the largest or the smallest label is told: -log of its probability is approached."""
+    law = [F(1, 8), F(5, 8), F(1, 4)]
+    one = entry(bl.pmf(law, on=bl.Finite([0, 1, 3])), n, "gaussian", sigma=1.0)
+    found = bl.pml(one).sup()
+    with mp.workdps(30):
+        assert found.lower <= mp.log(8) <= found.upper and found.width < 1e-14
+    middle = entry(
+        bl.pmf([F(1, 4), F(1, 8), F(5, 8)], on=bl.Finite([0, 1, 3])), n, "gaussian", sigma=1.0
+    )
+    found = bl.pml(middle).sup()
+    with mp.workdps(30):  # the rarest label lies between the ends: both bounds are left
+        assert found.lower <= mp.log(4) <= mp.log(8) <= found.upper
+    sure = entry(bl.pmf([F(1), F(0)], on=bl.Finite([0, 1])), n, "gaussian", sigma=1.0)
+    assert bl.pml(sure).sup().upper == 0

@@ -8,6 +8,7 @@ import numpy as np
 
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import U, compounded
+from borel.priors.sets import PriorSet
 from borel.probability.alphabets import Product
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.joint import Joint
@@ -67,14 +68,25 @@ def entry_of_table(joint: Joint, i: int) -> Joint:
     return Measure(masses, alphabet, rounding=own, unproved=prior.unproved) * out
 
 
+def is_set(joint: Any) -> bool:
+    """Whether the secret of a joint is a finite product with a set of laws."""
+    prior = getattr(joint, "prior", None)
+    return isinstance(prior, PriorSet) and isinstance(prior.on, Product) and not _of_entry(joint)
+
+
+def _of_entry(joint: Any) -> bool:
+    return hasattr(joint, "i")
+
+
 def entries_of(joint: Any) -> int:
     """Return how many entries the databases of a joint have, or say what was expected."""
     if hasattr(joint, "entry") and getattr(joint, "i", None) is None:
         return joint.database.n
-    if is_table(joint):
+    if is_table(joint) or is_set(joint):
         return joint.prior.on.dim
     raise InvalidInput(
         "bl.entry",
-        expected="a joint over databases, bl.iid(prior, n) * mech, or one law on D**n times mech",
+        expected="a joint over databases, bl.iid(prior, n) * mech, or one law, or a "
+        "set of them, on D**n times mech",
         got=repr(joint),
     )

@@ -155,13 +155,8 @@ def finite_kernel(prior: Measure, n: int, mechanism: Mechanism, i: int) -> Mecha
     return out
 
 
-def count_kernel(prior: Measure, n: int, one: Ends, mechanism: Mechanism) -> Mechanism:
-    """Return the kernel of one bit for a finite mechanism about their number, P{1} being given."""
-    if not mechanism.finite:
-        raise NotYet(
-            "bl.entry",
-            missing="outcomes that are not finite, but for bl.mechanisms.counting_query",
-        )
+def binomial_others(n: int, one: Ends) -> Measure:
+    """Return the number of ones among n - 1 independent bits, P{1} being given."""
     others = binomial_law(n - 1, one, Integers(0, n - 1))
     if others is None:
         raise NotYet(
@@ -169,13 +164,30 @@ def count_kernel(prior: Measure, n: int, one: Ends, mechanism: Mechanism) -> Mec
             missing=f"the law of {n - 1} bits, some of which float64 cannot hold",
             instead="a prior of Fractions with small denominators.",
         )
-    w, kernel = others.probabilities, mechanism.matrix
+    return others
+
+
+def count_kernel(prior: Measure, given: tuple[Measure, Measure], mechanism: Mechanism) -> Mechanism:
+    """Return the kernel of one bit for a finite mechanism about the number of ones.
+
+    ``given`` are the laws of the number of ones among the other bits, given a 0 and given a 1.
+    """
+    if not mechanism.finite:
+        raise NotYet(
+            "bl.entry",
+            missing="outcomes that are not finite, but for bl.mechanisms.counting_query",
+        )
+    n = mechanism.secret.size - 1
+    laws, kernel = [others.probabilities for others in given], mechanism.matrix
     error = 0.0
-    if not (others.rational and mechanism.rational):
-        w, kernel = as_floats(w, "bl.entry"), as_floats(kernel, "bl.entry")
-        error = compounded(others.rounding, max(mechanism.rounding, U), (n + 4) * U)
-    rows = {0: w @ kernel[:-1], 1: w @ kernel[1:]}
-    if error and any(_may_lose(w, k, rows[d]) for d, k in enumerate((kernel[:-1], kernel[1:]))):
+    if not (all(others.rational for others in given) and mechanism.rational):
+        laws = [as_floats(w, "bl.entry") for w in laws]
+        kernel = as_floats(kernel, "bl.entry")
+        own = max(others.rounding for others in given)
+        error = compounded(max(own, U), max(mechanism.rounding, U), (n + 4) * U)
+    parts = kernel[:-1], kernel[1:]
+    rows = [w @ part for w, part in zip(laws, parts, strict=True)]
+    if error and any(map(_may_lose, laws, parts, rows)):
         raise InvalidInput(
             "bl.entry",
             expected="a kernel of one bit that float64 can hold",

@@ -21,7 +21,10 @@ T = D + S + noise, S the sum of the other m = n - 1 entries; the noise has the s
    supremum of PML between its limits outside and the supremum of that single entry.
 5. *Gaussian.* f(t|x) / f(t|c) >= exp(t (x - c)/s^2 - C) with a constant C, s the deviation in units
    of the sum: as t grows it passes every bound for x > c, so that PMC does; and
-   :math:`E f(t|D) / f(t|d)` tends to at most :math:`e^C P(D = d)`, 0 for a law without atoms.
+   :math:`E f(t|D) / f(t|d)` tends to at most :math:`e^C P(D = d)`, 0 for a law without atoms. Of
+   finitely many labels E f(t|D) / f(t|d) tends to P(D = d) for the largest label d, and on the
+   other side for the smallest: sup PML is at least minus the logarithm of either, and, as
+   E f(t|D) >= P(D = d) f(t|d), at most that of the least probability.
 6. *Between the ends.* h from the Fourier coefficients of the law: `borel.databases.sum_series`. If
    the law is log-concave so is h (Prekopa), and its infimum over [t - d, t - c] is at an end; of a
    symmetric law its supremum is at the point nearest to the middle of S.
@@ -41,8 +44,9 @@ from borel.errors import InvalidInput, NotYet
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import ldp
 from borel.mechanisms.closed_forms import JOURNAL, family_of, figure, infinite
+from borel.mechanisms.independent_entries import chance
 from borel.mechanisms.noise import gaussian, laplace
-from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.numerics.balls.arithmetic import ball, enclose, ends, precision
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Interval, Reals
 from borel.probability.bound import Bound, weakest
@@ -199,7 +203,7 @@ class MeanForms(ClosedForms):
         if not self._laplace:
             if isinstance(joint.prior.on, Interval) or kind == "pmc":
                 return infinite(SEVEN, attained=False) if _several(joint.prior) else None
-            return None
+            return self._atoms(joint.prior) if self.query.n > 1 else None
         sides = [self._outside(joint, kind, right=side) for side in (True, False)]
         best = max(sides, key=lambda b: (b.lower, b.upper))
         low, high = best.lower, max(b.upper for b in sides)
@@ -211,6 +215,17 @@ class MeanForms(ClosedForms):
         if kind == "pmc":
             return whole
         return spanned(best, whole)
+
+    def _atoms(self, prior: Measure) -> Bound:
+        """Bound the supremum of PML for Gaussian noise on entries of a finite alphabet."""
+        labels = prior.on.labels
+        masses = {v: chance(prior, prior.on, tuple(u == v for u in labels)) for v in labels}
+        live = {v: p for v, p in masses.items() if p.upper > 0}
+        least = min(live[v].upper for v in (min(live), max(live)))
+        rarest = min(p.lower for p in live.values())
+        low = enclose(lambda: -ball(least).log())[0]
+        high = enclose(lambda: -ball(rarest).log())[1]
+        return Bound.certified(max(low, 0.0), max(high, 0.0), assumptions=(SEVEN,), attained=None)
 
     @property
     def _at_ends(self) -> bool:

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from borel.databases.correlated import entries_of, entry_of_table
+from borel.databases.correlated import entries_of, entry_of_table, is_set
+from borel.databases.entries_of_sets import EntryJoint
 from borel.databases.entry_kernels import (
+    binomial_others,
     count_kernel,
     counting_kernel,
     finite_kernel,
@@ -293,7 +295,8 @@ class DatabaseJoint(Joint):
         elif isinstance(mechanism, CountingQuery):
             kernel = counting_kernel(prior, n, mechanism)
         elif self.counted:
-            kernel = count_kernel(prior, n, database.chance(mechanism), mechanism)
+            others = binomial_others(n, database.chance(mechanism))
+            kernel = count_kernel(prior, (others, others), mechanism)
         elif n == 1:
             kernel = mechanism
         elif mechanism.finite:
@@ -318,7 +321,9 @@ def entry(joint: Any, i: int = 0) -> Joint:
     ----------
     joint : Joint
         ``bl.iid(prior, n) * mech``; or one law on D**n, a table, times a finite mechanism: its
-        entries may depend on one another, and the others are integrated out given the one.
+        entries may depend on one another, and the others are integrated out given the one; or
+        ``bl.priors.product([...]) * mech`` or ``bl.priors.full_support(D**n) * mech`` with a
+        finite mechanism: figures are suprema over the set, exact.
     i : int
         Which entry, 0, ..., n - 1; a counting query treats all of them alike.
 
@@ -354,7 +359,7 @@ def entry(joint: Any, i: int = 0) -> Joint:
     References
     ----------
     Saeidian, Cervia, Oechtering, Skoglund, "Rethinking Disclosure Prevention with Pointwise
-    Maximal Leakage", Section 4 and Proposition 4.6.
+    Maximal Leakage", Section 4, Theorems 4.2(3) and 4.5(3) and Proposition 4.6.
 
     Examples
     --------
@@ -367,4 +372,8 @@ def entry(joint: Any, i: int = 0) -> Joint:
     n = entries_of(joint)
     if isinstance(i, bool) or not isinstance(i, (int, np.integer)) or not 0 <= i < n:
         raise InvalidInput("bl.entry", expected=f"i = an entry, 0 to {n - 1}", got=repr(i))
-    return joint.entry(int(i)) if hasattr(joint, "entry") else entry_of_table(joint, int(i))
+    if hasattr(joint, "entry"):
+        return joint.entry(int(i))
+    if is_set(joint):
+        return EntryJoint(joint.prior, joint.mechanism, int(i))
+    return entry_of_table(joint, int(i))

@@ -58,10 +58,10 @@ class _GivenSideInformation:
                 expected=f"given=0, ..., {len(factors) - 1}, the place of Z in a product outcome",
                 got=f"{given} on {joint.outcome!r}",
             )
-        if not joint.finite:
+        if joint.prior.over == "set" or not joint.finite:
             raise NotYet(
                 f"bl.{kind} given a part of the outcome",
-                missing="alphabets that are not finite",
+                missing="alphabets that are not finite, and sets of priors",
                 instead="given=side, for side information that is independent of Y given X.",
             )
         self.index = int(given)
@@ -87,6 +87,9 @@ class _GivenSideInformation:
         return self._given[z]
 
     def _joint_given(self, z: Any) -> Joint:
+        if self.joint.prior.over == "set":
+            laws = self.joint.prior.given(self.side.mechanism, z)
+            return laws * _on(self.joint.mechanism, laws.on)
         prior = self.side.posterior(z)
         if self.index is not None:
             return prior * _conditioned(self.joint.mechanism, self.index, z, prior)
@@ -134,6 +137,9 @@ class ConditionalLeakage(_GivenSideInformation):
         mass = np.asarray(self.side.marginal.probabilities) if self.side.finite else None
         labels = self.alphabet.labels
         charged = [z for k, z in enumerate(labels) if mass is None or mass[k] != 0]
+        if self.joint.prior.over == "set":
+            laws, side = self.joint.prior, self.side.mechanism
+            return laws.largest([self[z].sup() for z in charged if laws.allows(side, z)])
         return largest(self[z].sup() for z in charged)
 
 
@@ -170,14 +176,27 @@ def _plain(alphabet: Any) -> Finite:
     return alphabet if isinstance(alphabet, Finite) else Finite(list(alphabet.labels))
 
 
+def _on(mechanism: Mechanism, secret: Any) -> Mechanism:
+    """Return a finite mechanism on some of its secrets."""
+    if not mechanism.finite:
+        raise NotYet(
+            "leakage given side information, over a set of priors",
+            missing=f"outcomes on {mechanism.outcome!r}",
+            instead="finite mechanisms, or one prior at a time.",
+        )
+    rows = np.asarray(mechanism.secret.positions(list(secret.labels), "x"))
+    part = Mechanism._from_matrix(
+        mechanism.matrix[rows], secret, mechanism.outcome, rounding=mechanism.rounding
+    )
+    part.unproved = mechanism.unproved
+    return part
+
+
 def _conditioned(mechanism: Mechanism, index: int, z: Any, prior: Any) -> Mechanism:
     """Return P_{Y|X,Z=z} on the secrets that are possible given z."""
     keep = np.flatnonzero(np.asarray(prior.probabilities != 0, bool))
     labels = [mechanism.secret.labels[k] for k in keep]
-    part = Mechanism._from_matrix(
-        mechanism.matrix[keep], Finite(labels), mechanism.outcome, rounding=mechanism.rounding
-    )
-    part.unproved = mechanism.unproved
+    part = _on(mechanism, Finite(labels))
     part = part.restrict(lambda y: y[index] == z)
     rest = [f for k, f in enumerate(mechanism.outcome.factors) if k != index]
     if len(rest) == 1:

@@ -438,13 +438,13 @@ def _leakage(joint: Any, kind: str, given: Any = None) -> Any:
 def _conditional(joint: Any, kind: str, given: Any) -> Any:
     if not isinstance(joint, JointFamily):
         require_joint(joint, kind)
-    if isinstance(joint, JointFamily) or joint.prior.over != "one prior":
+    if isinstance(joint, JointFamily) or joint.prior.over not in ("one prior", "set"):
         raise NotYet(
             f"bl.{kind} given side information",
             missing="families of mechanisms, and posteriors over priors",
             instead="one joint at a time.",
         )
-    return ConditionalLeakage(joint, kind, given, LeakageVariable)
+    return ConditionalLeakage(joint, kind, given, _leakage)
 
 
 def threshold(what: str, t: Any, ratio: Any) -> tuple[Any, Any]:

@@ -375,6 +375,11 @@ class Hull(PriorSet):
         if unproved:
             self.status, self.assumptions = "estimate", (unproved[0],)
 
+    @cached_property
+    def vertices(self) -> list[list[Fraction]] | None:
+        """Return the members that it is the hull of."""
+        return [list(m.probabilities) for m in self.corners] if self.rational else None
+
     def least(self, v: np.ndarray) -> Least:
         """Enclose the lower expectations of columns of values."""
         return ex.hull(v, [Contamination(m, 0).weights for m in self.corners])

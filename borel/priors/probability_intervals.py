@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets import lower_expectations as ex
 from borel.engine.prior_sets.linear_programme import Constraints, constraints, pairs
 from borel.engine.prior_sets.lower_expectations import Least
@@ -114,6 +116,11 @@ class ProbabilityIntervals(PriorSet):
         n = self.on.size
         low, high = self.ends
         return constraints(n, np.vstack([np.eye(n), -np.eye(n)]), np.concatenate([high, -low]))
+
+    @cached_property
+    def vertices(self) -> list[list[Fraction]] | None:
+        """Return the extreme points of the closure: floats mean their binary64 values."""
+        return None if self.status == "conditional" else linear_programme.vertices(self.rules)
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance."""

@@ -4,7 +4,9 @@ A union takes the worst of its parts. The intersection of polytopes is a polytop
 figures of each part bound those of the intersection from above, and that is all that is claimed.
 A product holds the laws of independent coordinates, each law in its own convex set. It is not
 convex, but the formulas of `borel.priors.sets` hold: perturb every factor towards a member that
-charges its coordinate of the secret. Its lower expectation is at least the iterated one,
+charges its coordinate of the secret. A mean is linear in each factor: it is least at a product of
+extreme points, listed where they are few. Otherwise the lower expectation is at least the iterated
+one,
 
 .. math:: \inf_{P_1} E_{P_1} \inf_{P_2} E_{P_2} \cdots v \le \inf_{P_1 \times P_2 \cdots} E v,
 
@@ -13,8 +15,10 @@ and at most its value at any product of members, found by improving one factor a
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import reduce
+from itertools import product
 from operator import mul
 from typing import Any
 
@@ -23,18 +27,21 @@ import numpy as np
 from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.engine import SetEngine
-from borel.engine.prior_sets.lower_expectations import Least
+from borel.engine.prior_sets.lower_expectations import Least, exactly
 from borel.errors import InvalidInput, NotYet
+from borel.priors.balls import Hull
 from borel.priors.emptiness import NOT_EMPTY, inhabited
 from borel.priors.polytopes import BINARY64
-from borel.priors.sets import PriorSet
-from borel.probability.alphabets import Product
+from borel.priors.sets import PriorSet, impossible, likelihood
+from borel.probability.alphabets import Finite, Product
 from borel.probability.arrays import shown
 from borel.probability.bound import weakest
-from borel.probability.measure import Measure, as_measure
+from borel.probability.measure import Measure, as_measure, pmf
 
 _ROUNDS = 40
 _STARTS = 8
+_LISTED = 200_000
+"""Products of extreme points are listed up to so many probabilities and columns."""
 
 
 def _checked(parts: Any, what: str) -> list[PriorSet]:
@@ -304,6 +311,54 @@ class ProductSet(PriorSet):
             prior = np.where(better | ~known, whole, prior)
             known |= better
         return Least(low, np.maximum(best, low), prior)
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions: a mean is linear in each factor.
+
+        So it is smallest at extreme points of the factors, which are listed if they are few.
+        """
+        each = [f.vertices for f in self.factors]
+        if any(points is None for points in each):
+            return None
+        if math.prod(map(len, each)) * v.size > _LISTED:
+            return None
+        laws = [
+            reduce(np.multiply.outer, np.array(choice, dtype=object)).ravel()
+            for choice in product(*([np.array(p, dtype=object) for p in one] for one in each))
+        ]
+
+        def one(column: np.ndarray) -> tuple[Any, list]:
+            means = [law @ column for law in laws]
+            k = min(range(len(means)), key=means.__getitem__)
+            return means[k], laws[k].tolist()
+
+        return exactly(one, v)
+
+    def given(self, side: Any, z: Any) -> PriorSet:
+        """Return the laws given Z = z, where z is the values of some of the coordinates."""
+        mass = likelihood(side, self.on, z).reshape(self.shape)
+        some = np.asarray(mass > 0, bool)
+        if not some.any():
+            raise impossible(z)
+        axes = range(some.ndim)
+        sides = [some.any(axis=tuple(a for a in axes if a != k)) for k in axes]
+        known = [s.sum() == 1 for s in sides]
+        box = some.sum() == math.prod(int(s.sum()) for s in sides)
+        whole = all(k or s.all() for k, s in zip(known, sides, strict=True))
+        if not (box and whole and len(set(mass[some].tolist())) == 1):
+            raise NotYet(
+                "side information over a product of sets",
+                missing="side information other than the values of some coordinates",
+                instead="bl.priors.full_support(alphabet), or one prior at a time.",
+            )
+        parts: list[PriorSet] = []
+        for factor, s, point in zip(self.factors, sides, known, strict=True):
+            k = int(np.argmax(s))
+            if point and not factor.reach[1][k]:
+                raise impossible(z)
+            label = Finite([factor.on.labels[k]])
+            parts.append(Hull([pmf([Fraction(1)], on=label)]) if point else factor)
+        return ProductSet(parts)
 
     def _start(self, factor: PriorSet, m: int, rng: Any, turn: int) -> np.ndarray:
         n = factor.on.size

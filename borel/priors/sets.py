@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from borel.engine.prior_sets.lower_expectations import Least, exactly, vacuous
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
-from borel.probability.alphabets import Alphabet
+from borel.probability.alphabets import Alphabet, Finite
 from borel.probability.arrays import as_fractions, as_numbers, in_order_of
 from borel.probability.bound import Bound, largest
 from borel.probability.measure import Measure, as_measure
@@ -123,6 +123,28 @@ class PriorSet:
     def rules(self) -> Constraints | None:
         """The set as linear constraints, if it is a polytope; None otherwise."""
         return None
+
+    @cached_property
+    def vertices(self) -> list[list[Fraction]] | None:
+        """Return priors of the closure, all its extreme points among them, as Fractions.
+
+        None for a set with other extreme points, too many of them, or floats that stand for
+        several numbers.
+        """
+        rules = self.rules
+        return linear_programme.vertices(rules) if rules is not None and self.rational else None
+
+    def allows(self, side: Any, z: Any) -> bool:
+        """Return whether some member allows Z = z, Z released by ``side``."""
+        return bool(((likelihood(side, self.on, z) > 0) & self.reach[1]).any())
+
+    def given(self, side: Any, z: Any) -> PriorSet:
+        """Return the laws of the secret given Z = z, Z released by ``side``, of all members."""
+        raise NotYet(
+            "side information over a set of priors",
+            missing=f"the posteriors of {self!r}",
+            instead="bl.priors.full_support or bl.priors.product, or one prior at a time.",
+        )
 
     def all_priors(self) -> PriorSet:
         """Return the set of all priors of full support on the same alphabet."""
@@ -372,6 +394,23 @@ class FullSupport(PriorSet):
 
         return exactly(one, v)
 
+    @cached_property
+    def vertices(self) -> list[list[Fraction]]:
+        """Return the point masses."""
+        n = self.on.size
+        return [[Fraction(int(j == k)) for j in range(n)] for k in range(n)]
+
+    def given(self, side: Any, z: Any) -> PriorSet:
+        """Return the laws given Z = z: all of full support on the secrets that allow z.
+
+        Each is that of a prior proportional to it, divided by P(z|x).
+        """
+        mass = likelihood(side, self.on, z)
+        found = [label for label, p in zip(self.on.labels, mass, strict=True) if p > 0]
+        if not found:
+            raise impossible(z)
+        return FullSupport(Finite(found))
+
     def described(self) -> dict[str, Any]:
         """Return the set as data, for certificates."""
         return {"kind": self.kind, "count": self.on.size}
@@ -388,6 +427,27 @@ class FullSupport(PriorSet):
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance."""
         return bool((np.asarray(prior.at(self.on), float) > 0).all())
+
+
+def likelihood(side: Any, on: Alphabet, z: Any) -> np.ndarray:
+    """Return P(z|x) for each secret, of side information on finite alphabets."""
+    if not (on.kind == "finite" and side.finite):
+        raise NotYet(
+            "side information over a set of priors", missing="alphabets that are not finite"
+        )
+    side.outcome.check(z)
+    rows = np.asarray(side.secret.positions(list(on.labels), "x"))
+    return side.matrix[rows, int(side.outcome.positions(z))]
+
+
+def impossible(z: Any) -> InvalidInput:
+    """Return the error that says that no member allows the side information z."""
+    return InvalidInput(
+        "leakage given Z = z",
+        expected="side information that some prior of the set allows",
+        got="probability 0 under all of them",
+        where=f"z = {z!r}",
+    )
 
 
 def _floats(column: np.ndarray) -> np.ndarray:

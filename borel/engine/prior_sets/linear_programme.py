@@ -13,7 +13,10 @@ dual agree, the least mean is known as a Fraction.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from itertools import combinations
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +35,8 @@ _LITTLE = 2.0**-46
 """The share of members that charge a secret, or are inside a polytope, which are mixed in."""
 _LARGEST = 120
 """Variables up to which programs are solved in Fractions."""
+_CHOICES = 2000
+"""Up to this many choices of tight constraints are tried for the vertices of a polytope."""
 _NEAR = Fraction(1, 10**8)
 """Up to which share of the largest cost a reduced cost or a multiplier may be meant for 0."""
 
@@ -128,6 +133,32 @@ def _solve(c: np.ndarray, rules: Constraints) -> Any:
         bounds=(0.0, 1.0),
         method="highs",
     )
+
+
+def vertices(rules: Constraints) -> list[list[Fraction]] | None:
+    """Return priors that satisfy the constraints, all vertices among them; None if too many.
+
+    A vertex is the one solution of some of the constraints taken as equations.
+    """
+    n, width = rules.n, rules.width
+    unit = np.eye(width, dtype=int).tolist()
+    rows = [*rules.at_most.tolist(), *([-v for v in row] for row in unit), *unit[n:]]
+    ends = [*rules.limits.tolist(), *[0] * width, *[1] * (width - n)]
+    always = [[1] * n + [0] * (width - n), *rules.equal.tolist()]
+    values = [1, *rules.values.tolist()]
+    free = max(width - len(always), 0)
+    if math.comb(len(rows), free) > _CHOICES:
+        return None
+    exact = [(list(map(Fraction, row)), Fraction(end)) for row, end in zip(rows, ends, strict=True)]
+    found: list[list[Fraction]] = []
+    for tight in combinations(range(len(rows)), free):
+        table = [*always, *(rows[k] for k in tight)]
+        point = solution(table, [*values, *(ends[k] for k in tight)], [Fraction(0)] * width)
+        if point is None or point[:n] in found:
+            continue
+        if all(sum(map(mul, row, point)) <= end for row, end in exact):
+            found.append(point[:n])
+    return found
 
 
 def some_member(rules: Constraints, what: str) -> list[Fraction] | None:
