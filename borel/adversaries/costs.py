@@ -39,6 +39,10 @@ class _ZeroOne(Cost):
             out.append(Value(rest, rest, secrets.labels[best]))
         return out
 
+    def actions(self, secrets: Secrets) -> tuple:
+        """Return the guesses."""
+        return secrets.labels
+
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return 1 at the secrets that are not guessed."""
         return [Fraction(int(x != action)) for x in secrets.labels]
@@ -85,7 +89,7 @@ class _AlphaLoss(Cost):
         top = max(row)
         with precision(64):
             powers = [float((ball(v / top) ** ball(self.alpha)).mid()) if v else 0.0 for v in row]
-        total = math.fsum(powers)
+        total = math.fsum(powers) or 1.0  # of no secret at all
         return {x: p / total for x, p in zip(secrets.labels, powers, strict=True)}
 
 

@@ -25,6 +25,9 @@ from borel.probability.arrays import is_labelled, labels_of, oriented, shown
 
 BINARY64 = "gains and costs given as floats mean their binary64 values"
 
+MOST_ACTIONS = 256
+"""How many actions are compared one by one, where the best is otherwise built piece by piece."""
+
 Number = Fraction | float  # a float only if it is infinite
 
 
@@ -60,6 +63,18 @@ class Threat:
     def notes(self, secrets: Secrets) -> tuple[str, ...]:
         """Return what figures about it rest on."""
         return self.assumptions
+
+    def actions(self, secrets: Secrets) -> Sequence[Any] | None:
+        """Return actions of which one is always best, where they are few; else None."""
+        return None
+
+    def listed(self, secrets: Secrets) -> ActionTable | None:
+        """Return the values at every charged secret and those actions; None if they are many."""
+        actions = self.actions(secrets)
+        if actions is None:
+            return None
+        columns = [self.at(secrets, a) for a in actions]
+        return table_of(list(zip(*columns, strict=True)), tuple(actions))
 
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return g(x, action), or c(x, action), at the charged secrets, where it is rational."""
@@ -170,6 +185,10 @@ class Tabled(Threat):
                 top = self.best(open_, key=lambda k: high.numerators[j, k])
             out.append(Value(low.value(j, k), high.value(j, top), table.actions[k]))
         return out
+
+    def listed(self, secrets: Secrets) -> ActionTable | None:
+        """Return the table."""
+        return self.table(secrets)
 
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return a column of the table."""
