@@ -78,14 +78,14 @@ class At(NamedTuple):
     ----------
     label : label
         The outcome.
-    weights : Weights or None
+    weights : Weights, SecretDensity or None
         The posterior up to a factor, one row; None at an outcome of probability 0.
     notes : tuple of str
         What a figure at this outcome rests on, beside the others.
     """
 
     label: Any
-    weights: Weights | None
+    weights: Any
     notes: tuple[str, ...] = ()
 
 
@@ -102,6 +102,8 @@ class PriorBeliefs:
         Who asks, for the message of an error.
     """
 
+    status_before = "exact"
+
     def __init__(self, joint: Joint, alphabet: Alphabet, what: str):
         require_finite_prior(joint.prior, what)
         self.joint = joint
@@ -117,6 +119,34 @@ class PriorBeliefs:
         lower, upper = self._p
         first = lower[None]
         return Weights(first, first if lower is upper else upper[None])
+
+    @property
+    def certain(self) -> bool:
+        """Whether there is one secret: about it nothing is left to learn."""
+        return len(self.secrets.labels) == 1
+
+    def notes(self, threat: Any) -> tuple[str, ...]:
+        """Return what figures about a threat rest on, beside the others."""
+        return threat.notes(self.secrets)
+
+    def before(self, threat: Any) -> Any:
+        """Return the best value under the prior."""
+        return threat.enclosed(self.secrets, self.prior)[0]
+
+    def after(self, threat: Any, weights: Weights) -> Any:
+        """Return V(w_y) / P_Y(y)."""
+        total = weights.total
+        charged = np.asarray(weights.lower[0] != 0, bool) | np.asarray(weights.upper[0] != 0, bool)
+        if charged.sum() == 1:  # a posterior of one point is known exactly
+            sure = np.array([[Fraction(int(c)) for c in charged]], dtype=object)
+            weights, total = Weights(sure, sure), Fraction(1)
+        found = threat.enclosed(self.secrets, weights)[0]
+        if total is not None:
+            return found._replace(lower=found.lower / total, upper=found.upper / total)
+        least = sum(weights.lower[0].tolist(), Fraction(0))
+        most = sum(weights.upper[0].tolist(), Fraction(0))
+        high = found.upper / least if least else math.inf
+        return found._replace(lower=found.lower / most, upper=high)
 
 
 class Beliefs(PriorBeliefs):

@@ -225,6 +225,7 @@ def table(values: Any, actions: Sequence[Any] | None = None) -> Cost:
         has a finite expected cost under the prior.
     actions : sequence (k,), optional
         The actions w. For a matrix 0, ..., k - 1 if not given; for a function the secrets.
+        A real secret needs them, and a function that NumPy can compute elementwise in x.
 
     Returns
     -------
@@ -247,7 +248,8 @@ def table(values: Any, actions: Sequence[Any] | None = None) -> Cost:
     >>> bl.adversaries.cost_leakage(joint, table([[0, 4], [1, 0]]), 0)
     Bound(0.6931471806, exact)
     """
-    return TabledCost(given_table(values, actions, "cost.table", infinite=True), "table")
+    build = given_table(values, actions, "cost.table", infinite=True)
+    return TabledCost(build, "table", values if callable(values) else None, actions)
 
 
 def reciprocal(prior: Measure) -> Cost:

@@ -58,6 +58,10 @@ class RealDistance(Cost):
             return None
         return [exact_label(x, "cost.distance") for x in secrets.labels]
 
+    def of_density(self, density: Any) -> Value:
+        """Return the least expected cost under a density of a real secret."""
+        return Value(*density.nearest(self.p))
+
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return the costs of a rational action, for a whole p."""
         if self.p.denominator != 1:

@@ -112,6 +112,20 @@ class _Membership(Gain):
         guesses = itertools.product((True, False), repeat=len(self._events))
         return [g[0] if self._single else g for g in guesses]
 
+    def of_density(self, density: Any) -> Value:
+        """Return what the better guess about one individual gains."""
+        event, *others = self._events
+        if others or not callable(event):
+            return super().of_density(density)
+        held: Any = event
+        reward = float(next(iter(self._rewards)))
+
+        def worth(x: Any, guess: bool) -> Any:
+            return np.where(held(x), reward * guess, reward * (not guess))
+
+        low, high, action = density.best_of(worth, (True, False), max)
+        return Value(low, high, action if self._single else (action,))
+
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return the reward of the right guesses at each secret."""
         guess = (action,) if self._single else action
@@ -347,6 +361,7 @@ def table(values: Any, actions: Sequence[Any] | None = None) -> Gain:
         = action w; or ``g(x, w)``, which is asked at the secrets that the prior charges.
     actions : sequence (k,), optional
         The actions w. For a matrix 0, ..., k - 1 if not given; for a function the secrets.
+        A real secret needs them, and a function that NumPy can compute elementwise in x.
 
     Returns
     -------
@@ -369,7 +384,8 @@ def table(values: Any, actions: Sequence[Any] | None = None) -> Gain:
     >>> bl.adversaries.g_leakage(joint, table([[1, 0, 0.5], [0, 2, 0.5]]), 0)
     Bound(-0.2876820725, exact)
     """
-    return TabledGain(given_table(values, actions, "gain.table", infinite=False), "table")
+    build = given_table(values, actions, "gain.table", infinite=False)
+    return TabledGain(build, "table", values if callable(values) else None, actions)
 
 
 def reciprocal(prior: Measure) -> Gain:

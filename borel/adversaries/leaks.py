@@ -10,14 +10,14 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from borel.adversaries.beliefs import Beliefs, Weights, require_joint
+from borel.adversaries.beliefs import Beliefs, require_joint
+from borel.adversaries.densities import LineBeliefs
 from borel.adversaries.posteriors import EnclosedBeliefs
 from borel.adversaries.threats import Gain, Number, Threat, Value
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.probability.bound import Bound, Ratio
+from borel.probability.measure import Measure
 
 _ONE = Fraction(1)
 
@@ -25,9 +25,12 @@ _ONE = Fraction(1)
 def beliefs_of(joint: Any, what: str) -> Any:
     """Return what is believed of the secret of a joint, before and after its outcomes."""
     require_joint(joint, what)
-    if joint.finite or getattr(joint.prior, "_probabilities", None) is None or joint.prior.batch:
+    prior = joint.prior
+    if joint.finite or not isinstance(prior, Measure) or prior.batch:
         return Beliefs(joint, what)
-    return EnclosedBeliefs(joint, what)
+    if prior.on.kind == "continuous" and prior.on.dim == 1:
+        return LineBeliefs(joint, what)
+    return Beliefs(joint, what) if prior._probabilities is None else EnclosedBeliefs(joint, what)
 
 
 class Leak:
@@ -39,11 +42,11 @@ class Leak:
         self.threat: Threat = threat
         self.what = what
         self.reason = "; ".join(filter(None, (self.beliefs.reason, threat.reason)))
-        notes = (*self.beliefs.assumptions, *threat.notes(self.beliefs.secrets))
+        notes = (*self.beliefs.assumptions, *self.beliefs.notes(threat))
         self.assumptions = tuple(dict.fromkeys(notes))
 
     def _prior(self) -> Value:
-        found = self.threat.enclosed(self.beliefs.secrets, self.beliefs.prior)[0]
+        found = self.beliefs.before(self.threat)
         if found.lower == math.inf:
             raise InvalidInput(
                 self.what,
@@ -52,26 +55,15 @@ class Leak:
             )
         return found
 
-    def _posterior(self, weights: Weights) -> Value:
-        """Return V(w_y) / P_Y(y)."""
-        total = weights.total
-        charged = np.asarray(weights.lower[0] != 0, bool) | np.asarray(weights.upper[0] != 0, bool)
-        if charged.sum() == 1:  # a posterior of one point is known exactly
-            sure = np.array([[Fraction(int(c)) for c in charged]], dtype=object)
-            weights, total = Weights(sure, sure), _ONE
-        low, high, action = self.threat.enclosed(self.beliefs.secrets, weights)[0]
-        if total is not None:
-            return Value(low / total, high / total, action)
-        least = sum(weights.lower[0].tolist(), Fraction(0))
-        most = sum(weights.upper[0].tolist(), Fraction(0))
-        return Value(low / most, high / least if least else math.inf, action)
+    def _posterior(self, weights: Any) -> Value:
+        return self.beliefs.after(self.threat, weights)
 
     def before(self) -> Bound:
         """Return the prior value, a Bound."""
         low, high, action = self._prior()
-        return self._bound(
-            _plain(low, high), units=self.threat.word, status="exact", witness={"before": action}
-        )
+        status = self.beliefs.status_before
+        about: dict[str, Any] = {"units": self.threat.word, "witness": {"before": action}}
+        return self._bound(_plain(low, high), status=status, **about)
 
     def after(self, y: Any) -> Bound:
         """Return the posterior value, a Bound."""
@@ -104,7 +96,7 @@ class Leak:
         """Return after / before for gains, before / after for costs; 0/0 is 1."""
         up, down = (after, before) if isinstance(self.threat, Gain) else (before, after)
         # 0 before is 0 after, too; and about one secret nothing is left to learn
-        if before.upper == 0 or len(self.beliefs.secrets.labels) == 1:
+        if before.upper == 0 or self.beliefs.certain:
             return Ratio(_ONE, _ONE)
         low: Number = math.inf if down.upper == 0 else up.lower / down.upper
         high: Number = math.inf if down.lower == 0 else up.upper / down.lower

@@ -23,10 +23,21 @@ from borel.probability.arrays import carried
 
 if TYPE_CHECKING:
     from borel.adversaries.threats import Threat, Value
+    from borel.probability.alphabets import Alphabet
     from borel.probability.joint import Joint
 
 _FLOAT64 = 1e-9
 """How far the logarithms of an estimate may be off."""
+
+
+def single(outcome: Alphabet, y: Any) -> None:
+    """Refuse what is not one outcome."""
+    if not _is_single(outcome, y):
+        raise InvalidInput(
+            "y", expected="one outcome", got=repr(y), mend="ask for one y at a time."
+        )
+    outcome.check(y)
+    _representable(outcome, y)
 
 
 class EnclosedBeliefs(PriorBeliefs):
@@ -70,12 +81,7 @@ class EnclosedBeliefs(PriorBeliefs):
     def outcome(self, y: Any) -> At:
         """Enclose the posterior at one outcome."""
         outcome = self.joint.outcome
-        if not _is_single(outcome, y):
-            raise InvalidInput(
-                "y", expected="one outcome", got=repr(y), mend="ask for one y at a time."
-            )
-        outcome.check(y)
-        _representable(outcome, y)
+        single(outcome, y)
         labels = np.asarray([self._number(x) for x in self.secrets.labels])
         marginal = self.engine.values_at("pml", y)
         if marginal.outside[0]:

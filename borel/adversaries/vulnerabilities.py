@@ -21,7 +21,7 @@ def prior_vulnerability(joint: Any, gain: Gain) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, with a finite secret.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     gain : Gain
         From `bl.adversaries.gain`.
 
@@ -58,19 +58,18 @@ def posterior_vulnerability(joint: Any, gain: Gain, y: Any = None) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, with a finite secret.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     gain : Gain
         From `bl.adversaries.gain`.
     y : label, optional
-        The outcome; the average over Y if not given. An outcome of probability 0 tells nothing:
-        the prior's vulnerability, marked so.
+        The outcome; the average over Y if not given (finite secrets). An outcome of probability 0
+        tells nothing: the prior's vulnerability, marked so.
 
     Returns
     -------
     Bound
-        In units of the gain; exact on finite alphabets, certified for outcomes that are countable
-        or have a density. ``witness["after"]`` is a best action, or, of finitely many outcomes, a
-        dict of one for each.
+        In units of the gain; exact on finite alphabets, certified elsewhere. ``witness["after"]``
+        is a best action, or, of finitely many outcomes, a dict of one for each.
 
     Raises
     ------
@@ -97,21 +96,20 @@ def g_leakage(joint: Any, gain: Gain, y: Any = None) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, with a finite secret.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     gain : Gain
         From `bl.adversaries.gain`.
     y : label, optional
-        The outcome; the average over Y if not given.
+        The outcome; the average over Y if not given (finite secrets).
 
     Returns
     -------
     Bound
-        In nats; exact on finite alphabets, with an exact ``ratio`` where prior, matrix and gain
-        are rational; certified for outcomes that are countable or have a density. At an outcome
-        it is at most PML there, and may be negative (-inf, where nothing can be gained any more);
-        on average it is between 0 and maximal leakage. ``witness`` has ``y`` and a best
-        action ``before`` and ``after``. 0 at an outcome of probability 0, and for a gain that is
-        0 almost surely (0/0 = 1).
+        In nats; exact on finite alphabets, with an exact ``ratio`` where prior, matrix and gain are
+        rational; certified elsewhere. At an outcome it is at most PML there, and may be negative
+        (-inf, where nothing can be gained any more); on average it is between 0 and maximal
+        leakage. ``witness`` has ``y`` and a best action ``before`` and ``after``. 0 at an outcome
+        of probability 0, and for a gain that is 0 almost surely (0/0 = 1).
 
     Raises
     ------
@@ -149,7 +147,7 @@ def prior_cost(joint: Any, cost: Cost) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, with a finite secret.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     cost : Cost
         From `bl.adversaries.cost`.
 
@@ -187,19 +185,18 @@ def posterior_cost(joint: Any, cost: Cost, y: Any = None) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, with a finite secret.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     cost : Cost
         From `bl.adversaries.cost`.
     y : label, optional
-        The outcome; the average over Y if not given. An outcome of probability 0 tells nothing:
-        the prior's cost, marked so.
+        The outcome; the average over Y if not given (finite secrets). An outcome of probability 0
+        tells nothing: the prior's cost, marked so.
 
     Returns
     -------
     Bound
-        In units of the cost; exact on finite alphabets, certified for outcomes that are countable
-        or have a density. ``witness["after"]`` is a best action, or, of finitely many outcomes, a
-        dict of one for each.
+        In units of the cost; exact on finite alphabets, certified elsewhere. ``witness["after"]``
+        is a best action, or, of finitely many outcomes, a dict of one for each.
 
     Raises
     ------
@@ -226,21 +223,20 @@ def cost_leakage(joint: Any, cost: Cost, y: Any = None) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, with a finite secret.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     cost : Cost
         From `bl.adversaries.cost`.
     y : label, optional
-        The outcome; the average over Y if not given.
+        The outcome; the average over Y if not given (finite secrets).
 
     Returns
     -------
     Bound
-        In nats; exact on finite alphabets, with an exact ``ratio`` where prior, matrix and cost
-        are rational; certified for outcomes that are countable or have a density. At an outcome
-        it is at most PMC there, may be negative, and is infinite where nothing needs to be paid
-        any more; on average it is between 0 and maximal cost leakage. ``witness`` has ``y``
-        and a best action ``before`` and ``after``. 0 at an outcome of probability 0, and for a
-        cost that is 0 before (0/0 = 1).
+        In nats; exact on finite alphabets, with an exact ``ratio`` where prior, matrix and cost are
+        rational; certified elsewhere. At an outcome it is at most PMC there, may be negative, and
+        is infinite where nothing needs to be paid any more; on average it is between 0 and maximal
+        cost leakage. ``witness`` has ``y`` and a best action ``before`` and ``after``. 0 at an
+        outcome of probability 0, and for a cost that is 0 before (0/0 = 1).
 
     Raises
     ------
@@ -260,6 +256,12 @@ def cost_leakage(joint: Any, cost: Cost, y: Any = None) -> Bound:
     >>> joint = bl.pmf([F(1, 2), F(1, 2)]) * mech
     >>> cost_leakage(joint, bl.adversaries.cost.zero_one(), 0).ratio
     Ratio(lower=Fraction(2, 1), upper=Fraction(2, 1))
+
+    The mean squared error of a normal secret in normal noise halves at every outcome:
+
+    >>> noisy = bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0)
+    >>> cost_leakage(noisy, bl.adversaries.cost.distance(2), 0.7)
+    Bound(0.6931471806, certified)
     """
     return Leak(joint, cost, Cost, "cost_leakage").leakage(y)
 
@@ -280,7 +282,7 @@ def function_leakage(joint: Any, function: Any, y: Any = None, *, of: str = "pml
     function : Mechanism
         The kernel P_{U|X}, finite; U - X - Y is a Markov chain.
     y : label, optional
-        The outcome; the average over Y if not given.
+        The outcome; the average over Y if not given (finite secrets).
     of : {"pml", "pmc"}
         Which adversary: one who seeks a right guess, or one who avoids a wrong one.
 
