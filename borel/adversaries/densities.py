@@ -264,10 +264,10 @@ def nearest(density: SecretDensity, p: Fraction) -> Any:
         gap = density.integral(lambda x: x - m)
         less = max(abs(gap[0]), abs(gap[1])) ** 2 / total[0]
         return max(low - less, Fraction(0)), high, m
-    return _least(density, cost, slope)
+    return _least(density, cost, slope, float(p))
 
 
-def _least(density: SecretDensity, cost: Any, slope: Any) -> Any:
+def _least(density: SecretDensity, cost: Any, slope: Any, power: float) -> Any:
     """Bracket the zero of the slope of a convex function."""
     low, high = density.over
     start = min(max(0.0, low), high) if not density.marks else density.marks[-1]
@@ -285,16 +285,19 @@ def _least(density: SecretDensity, cost: Any, slope: Any) -> Any:
         b, step = min(high, b + step), 2 * step
     if not (math.isfinite(a) and math.isfinite(b)) or step > 1e12:
         return Fraction(0), math.inf, start
-    for _ in range(80):
-        m = a + (b - a) / 2
-        if not a < m < b or b - a <= 2.0**-26 * max(abs(a), abs(b), 1e-3):
-            break
-        if at(m)[0] > 0:
-            b = m
-        elif at(m)[1] < 0:
-            a = m
-        else:
-            break
+    for unit in (max(abs(a), abs(b), 1e-3), None):
+        if unit is None:  # a distance that matters to the cost
+            unit = float(cost(a + (b - a) / 2)[0] / density.total[1]) ** (1 / power)
+        for _ in range(80):
+            m = a + (b - a) / 2
+            if not a < m < b or b - a <= 2.0**-26 * unit:
+                break
+            if at(m)[0] > 0:
+                b = m
+            elif at(m)[1] < 0:
+                a = m
+            else:
+                break
     m = a + (b - a) / 2
     width, middle = Fraction(b) - Fraction(a), cost(m)
     tilt = max(abs(at(m)[0]), abs(at(m)[1]))

@@ -52,6 +52,12 @@ class EnclosedBeliefs(PriorBeliefs):
     """
 
     def __init__(self, joint: Joint, what: str):
+        if joint.outcome.dim > 1:
+            raise NotYet(
+                what,
+                missing=f"gains and costs with outcomes on {joint.outcome!r}",
+                instead="outcomes of one dimension; or finite alphabets.",
+            )
         own = joint.mechanism.secret
         super().__init__(joint, own if own.kind == "finite" else joint.secret, what)
         self.what = what
@@ -88,7 +94,7 @@ class EnclosedBeliefs(PriorBeliefs):
             return At(y, None, (OUTSIDE,))
         where = (VERSION,) if outcome.kind in ("continuous", "mixed") else ()
         low, high = self.engine.information_density_at(labels, np.broadcast_to(y, labels.shape))
-        if not marginal.mass_lower[0] > 0:  # it may be outside the support, or not
+        if not np.isfinite(low).any():  # it may be outside the support, or not
             low, high = np.full(len(labels), -np.inf), np.full(len(labels), np.inf)
         if self.engine.status == "estimate":
             low, high = low - _FLOAT64, high + _FLOAT64

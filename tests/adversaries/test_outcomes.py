@@ -297,6 +297,18 @@ def test_a_kernel_that_is_not_traced_is_estimated_at_an_outcome():
         adv.g_leakage(joint, gain.identity())
 
 
+def test_far_out_the_ratio_of_the_densities_counts():
+    found = adv.g_leakage(binary(), gain.identity(), 60.0)
+    assert found.status == "certified" and found.lower <= math.log(2) <= found.upper
+    assert found.width < 1e-8
+
+
+def test_outcomes_of_two_dimensions_are_not_there_yet():
+    mech = bl.mechanisms.laplace(b=1.0, secret=bl.Finite(2))
+    with pytest.raises(bl.NotYet, match="outcomes on"):
+        adv.g_leakage(bl.pmf([HALF, HALF]) * (mech & mech), gain.identity(), (0.3, 0.4))
+
+
 def test_bad_outcomes():
     with pytest.raises(bl.InvalidInput, match="one outcome"):
         adv.g_leakage(binary(), gain.identity(), [0.1, 0.2])

@@ -123,6 +123,12 @@ def test_distances_against_quadrature(seed):
     check_distance(seed)
 
 
+@pytest.mark.slow
+def test_a_secret_far_from_0():
+    joint = bl.normal(mu=1e6, sigma=1) * bl.mechanisms.gaussian(sigma=1.0)
+    assert encloses(adv.prior_cost(joint, cost.distance(1)), mp.sqrt(2 / mp.pi))
+
+
 def test_whether_a_secret_is_large():
     """P(X > 1 | y): the posterior is N(y/2, 1/2)."""
     y = 2.5
