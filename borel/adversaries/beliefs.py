@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel.engine.finite.law_engine import OUTSIDE
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import U, rounding_of
 from borel.probability.arrays import carried
@@ -51,10 +52,13 @@ class Weights(NamedTuple):
     ----------
     lower, upper : ndarray of Fractions (m, n)
         The ends; one object where the laws are rational.
+    total : Fraction or None
+        The mass of each law, where it is known beside its terms.
     """
 
     lower: np.ndarray
     upper: np.ndarray
+    total: Fraction | None = None
 
     @property
     def exact(self) -> bool:
@@ -67,7 +71,85 @@ class Weights(NamedTuple):
         return Weights(lower, lower if self.exact else self.upper[j : j + 1])
 
 
-class Beliefs:
+class At(NamedTuple):
+    """What one outcome tells.
+
+    Attributes
+    ----------
+    label : label
+        The outcome.
+    weights : Weights, SecretDensity or None
+        The posterior up to a factor, one row; None at an outcome of probability 0.
+    notes : tuple of str
+        What a figure at this outcome rests on, beside the others.
+    """
+
+    label: Any
+    weights: Any
+    notes: tuple[str, ...] = ()
+
+
+class PriorBeliefs:
+    """The prior of a joint with a finite secret.
+
+    Parameters
+    ----------
+    joint : Joint
+        With a prior on a finite alphabet.
+    alphabet : Alphabet
+        A finite one, whose labels tables of gains and costs follow.
+    what : str
+        Who asks, for the message of an error.
+    """
+
+    status_before = "exact"
+
+    def __init__(self, joint: Joint, alphabet: Alphabet, what: str):
+        require_finite_prior(joint.prior, what)
+        self.joint = joint
+        self.mechanism = joint.mechanism
+        prior = joint.prior.at(alphabet)
+        rows = np.flatnonzero(np.asarray(prior != 0, bool))
+        self.secrets = Secrets(alphabet, rows, tuple(alphabet.labels[i] for i in rows))
+        self._p = law(prior[rows], joint.prior.rounding)
+
+    @property
+    def prior(self) -> Weights:
+        """The prior, one row."""
+        lower, upper = self._p
+        first = lower[None]
+        return Weights(first, first if lower is upper else upper[None])
+
+    @property
+    def certain(self) -> bool:
+        """Whether there is one secret: about it nothing is left to learn."""
+        return len(self.secrets.labels) == 1
+
+    def notes(self, threat: Any) -> tuple[str, ...]:
+        """Return what figures about a threat rest on, beside the others."""
+        return threat.notes(self.secrets)
+
+    def before(self, threat: Any) -> Any:
+        """Return the best value under the prior."""
+        return threat.enclosed(self.secrets, self.prior)[0]
+
+    def after(self, threat: Any, weights: Weights) -> Any:
+        """Return V(w_y) / P_Y(y)."""
+        total = weights.total
+        charged = np.asarray(weights.lower[0] != 0, bool) | np.asarray(weights.upper[0] != 0, bool)
+        if charged.sum() == 1:  # a posterior of one point is known exactly
+            sure = np.array([[Fraction(int(c)) for c in charged]], dtype=object)
+            weights, total = Weights(sure, sure), Fraction(1)
+        found = threat.enclosed(self.secrets, weights)[0]
+        if total is not None:
+            return found._replace(lower=found.lower / total, upper=found.upper / total)
+        least = sum(weights.lower[0].tolist(), Fraction(0))
+        most = sum(weights.upper[0].tolist(), Fraction(0))
+        high = found.upper / least if least else math.inf
+        return found._replace(lower=found.lower / most, upper=high)
+
+
+class Beliefs(PriorBeliefs):
     """The prior and the posteriors of a finite joint.
 
     Parameters
@@ -78,6 +160,8 @@ class Beliefs:
         Who asks, for the message of an error.
     """
 
+    status = "exact"
+
     def __init__(self, joint: Any, what: str):
         require_joint(joint, what)
         if not joint.finite:
@@ -87,22 +171,9 @@ class Beliefs:
                 instead="finite alphabets are exact; bl.adversaries.witness(joint, y) attains PML "
                 "and PMC on continuous secrets too.",
             )
-        self.joint = joint
-        self.mechanism = joint.mechanism
-        alphabet = self.mechanism.secret
-        prior = joint.prior.at(alphabet)
-        rows = np.flatnonzero(np.asarray(prior != 0, bool))
-        self.secrets = Secrets(alphabet, rows, tuple(alphabet.labels[i] for i in rows))
+        super().__init__(joint, joint.mechanism.secret, what)
         self.reason = carried(joint.prior, self.mechanism)
         self.assumptions = () if joint.rational else (FLOATS,)
-        self._p = law(prior[rows], joint.prior.rounding)
-
-    @property
-    def prior(self) -> Weights:
-        """The prior, one row."""
-        lower, upper = self._p
-        first = lower[None]
-        return Weights(first, first if lower is upper else upper[None])
 
     @cached_property
     def _kernel(self) -> tuple[np.ndarray, np.ndarray]:
@@ -127,6 +198,22 @@ class Beliefs:
                 mend="ask for one y at a time.",
             )
         return int(place)
+
+    def outcome(self, y: Any) -> At:
+        """Return what one outcome tells."""
+        column = self.column(y)
+        label = self.mechanism.outcome.labels[column]
+        if column not in self.live:
+            return At(label, None, (OUTSIDE,))
+        return At(label, self.at(np.array([column])))
+
+    def average(self, threat: Any) -> Any:
+        """Return the sum over outcomes of the best values, with an action for each."""
+        found = threat.enclosed(self.secrets, self.at(self.live))
+        labels = self.mechanism.outcome.labels
+        actions = {labels[j]: v.action for j, v in zip(self.live, found, strict=True)}
+        low = sum((v.lower for v in found), Fraction(0))
+        return type(found[0])(low, sum((v.upper for v in found), Fraction(0)), actions)
 
     @cached_property
     def live(self) -> np.ndarray:

@@ -39,6 +39,10 @@ class _ZeroOne(Cost):
             out.append(Value(rest, rest, secrets.labels[best]))
         return out
 
+    def actions(self, secrets: Secrets) -> tuple:
+        """Return the guesses."""
+        return secrets.labels
+
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return 1 at the secrets that are not guessed."""
         return [Fraction(int(x != action)) for x in secrets.labels]
@@ -85,7 +89,7 @@ class _AlphaLoss(Cost):
         top = max(row)
         with precision(64):
             powers = [float((ball(v / top) ** ball(self.alpha)).mid()) if v else 0.0 for v in row]
-        total = math.fsum(powers)
+        total = math.fsum(powers) or 1.0  # of no secret at all
         return {x: p / total for x, p in zip(secrets.labels, powers, strict=True)}
 
 
@@ -221,6 +225,7 @@ def table(values: Any, actions: Sequence[Any] | None = None) -> Cost:
         has a finite expected cost under the prior.
     actions : sequence (k,), optional
         The actions w. For a matrix 0, ..., k - 1 if not given; for a function the secrets.
+        A real secret needs them, and a function that NumPy can compute elementwise in x.
 
     Returns
     -------
@@ -243,7 +248,8 @@ def table(values: Any, actions: Sequence[Any] | None = None) -> Cost:
     >>> bl.adversaries.cost_leakage(joint, table([[0, 4], [1, 0]]), 0)
     Bound(0.6931471806, exact)
     """
-    return TabledCost(given_table(values, actions, "cost.table", infinite=True), "table")
+    build = given_table(values, actions, "cost.table", infinite=True)
+    return TabledCost(build, "table", values if callable(values) else None, actions)
 
 
 def reciprocal(prior: Measure) -> Cost:

@@ -52,6 +52,16 @@ class RealDistance(Cost):
         points = [exact_label(x, "cost.distance") for x in secrets.labels]
         return [self._least(points, row) for row in weights.tolist()]
 
+    def actions(self, secrets: Secrets) -> list[Fraction] | None:
+        """Return the secrets for p = 1: one of them is a median."""
+        if self.p != 1:
+            return None
+        return [exact_label(x, "cost.distance") for x in secrets.labels]
+
+    def of_density(self, density: Any) -> Value:
+        """Return the least expected cost under a density of a real secret."""
+        return Value(*density.nearest(self.p))
+
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return the costs of a rational action, for a whole p."""
         if self.p.denominator != 1:

@@ -7,6 +7,8 @@ Maximal Leakage", Theorem 2 and Corollary 1).
 from __future__ import annotations
 
 import heapq
+import itertools
+import math
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from typing import Any
@@ -15,7 +17,15 @@ import numpy as np
 
 from borel.adversaries.beliefs import Secrets
 from borel.adversaries.shared_threats import ReciprocalGain, of_distance, of_function
-from borel.adversaries.threats import Gain, TabledGain, Value, distinct, exact_number, given_table
+from borel.adversaries.threats import (
+    MOST_ACTIONS,
+    Gain,
+    TabledGain,
+    Value,
+    distinct,
+    exact_number,
+    given_table,
+)
 from borel.errors import InvalidInput
 from borel.numerics.balls.arithmetic import ball, rational_ends
 from borel.probability.measure import Measure
@@ -52,6 +62,14 @@ class _Tries(Gain):
             out.append(Value(total, total, guesses[0] if self._single else guesses))
         return out
 
+    def actions(self, secrets: Secrets) -> list | None:
+        """Return the sets of k guesses."""
+        n = len(secrets.labels)
+        if math.comb(n, min(self.k, n)) > MOST_ACTIONS:
+            return None
+        sets = itertools.combinations(secrets.labels, min(self.k, n))
+        return [s[0] if self._single else s for s in sets]
+
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return 1 at the secrets that are guessed."""
         guesses = (action,) if self._single else action
@@ -86,6 +104,27 @@ class _Membership(Gain):
                 guess.append(yes >= no)
             out.append(Value(total, total, guess[0] if self._single else tuple(guess)))
         return out
+
+    def actions(self, secrets: Secrets) -> list | None:
+        """Return the guesses about all individuals."""
+        if 2 ** len(self._events) > MOST_ACTIONS:
+            return None
+        guesses = itertools.product((True, False), repeat=len(self._events))
+        return [g[0] if self._single else g for g in guesses]
+
+    def of_density(self, density: Any) -> Value:
+        """Return what the better guess about one individual gains."""
+        event, *others = self._events
+        if others or not callable(event):
+            return super().of_density(density)
+        held: Any = event
+        reward = float(next(iter(self._rewards)))
+
+        def worth(x: Any, guess: bool) -> Any:
+            return np.where(held(x), reward * guess, reward * (not guess))
+
+        low, high, action = density.best_of(worth, (True, False), max)
+        return Value(low, high, action if self._single else (action,))
 
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return the reward of the right guesses at each secret."""
@@ -322,6 +361,7 @@ def table(values: Any, actions: Sequence[Any] | None = None) -> Gain:
         = action w; or ``g(x, w)``, which is asked at the secrets that the prior charges.
     actions : sequence (k,), optional
         The actions w. For a matrix 0, ..., k - 1 if not given; for a function the secrets.
+        A real secret needs them, and a function that NumPy can compute elementwise in x.
 
     Returns
     -------
@@ -344,7 +384,8 @@ def table(values: Any, actions: Sequence[Any] | None = None) -> Gain:
     >>> bl.adversaries.g_leakage(joint, table([[1, 0, 0.5], [0, 2, 0.5]]), 0)
     Bound(-0.2876820725, exact)
     """
-    return TabledGain(given_table(values, actions, "gain.table", infinite=False), "table")
+    build = given_table(values, actions, "gain.table", infinite=False)
+    return TabledGain(build, "table", values if callable(values) else None, actions)
 
 
 def reciprocal(prior: Measure) -> Gain:

@@ -10,32 +10,43 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from borel.adversaries.beliefs import Beliefs, Weights
+from borel.adversaries.beliefs import Beliefs, require_joint
+from borel.adversaries.densities import LineBeliefs
+from borel.adversaries.posteriors import EnclosedBeliefs
 from borel.adversaries.threats import Gain, Number, Threat, Value
-from borel.engine.finite.law_engine import OUTSIDE
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.probability.bound import Bound, Ratio
+from borel.probability.measure import Measure
 
 _ONE = Fraction(1)
+
+
+def beliefs_of(joint: Any, what: str) -> Any:
+    """Return what is believed of the secret of a joint, before and after its outcomes."""
+    require_joint(joint, what)
+    prior = joint.prior
+    if joint.finite or not isinstance(prior, Measure) or prior.batch:
+        return Beliefs(joint, what)
+    if prior.on.kind == "continuous" and prior.on.dim == 1:
+        return LineBeliefs(joint, what)
+    return Beliefs(joint, what) if prior._probabilities is None else EnclosedBeliefs(joint, what)
 
 
 class Leak:
     """A threat to a joint: its best values before and after the release."""
 
     def __init__(self, joint: Any, threat: Any, kind: type[Threat], what: str):
-        self.beliefs = Beliefs(joint, what)
+        self.beliefs = beliefs_of(joint, what)
         kind.check(threat, what)
         self.threat: Threat = threat
         self.what = what
         self.reason = "; ".join(filter(None, (self.beliefs.reason, threat.reason)))
-        notes = (*self.beliefs.assumptions, *threat.notes(self.beliefs.secrets))
+        notes = (*self.beliefs.assumptions, *self.beliefs.notes(threat))
         self.assumptions = tuple(dict.fromkeys(notes))
 
     def _prior(self) -> Value:
-        found = self.threat.enclosed(self.beliefs.secrets, self.beliefs.prior)[0]
+        found = self.beliefs.before(self.threat)
         if found.lower == math.inf:
             raise InvalidInput(
                 self.what,
@@ -44,82 +55,67 @@ class Leak:
             )
         return found
 
-    def _posterior(self, column: int) -> Value:
-        """Return V(w_y) / P_Y(y)."""
-        weights = self.beliefs.at(np.array([column]))
-        charged = np.asarray(weights.lower[0] != 0, bool) | np.asarray(weights.upper[0] != 0, bool)
-        if charged.sum() == 1:  # a posterior of one point is known exactly
-            sure = np.array([[Fraction(int(c)) for c in charged]], dtype=object)
-            weights = Weights(sure, sure)
-        low, high, action = self.threat.enclosed(self.beliefs.secrets, weights)[0]
-        least = sum(weights.lower[0].tolist(), Fraction(0))
-        most = sum(weights.upper[0].tolist(), Fraction(0))
-        return Value(low / most, high / least if least else math.inf, action)
-
-    def _average(self) -> Value:
-        """Return the sum of V(w_y), with an action for every outcome."""
-        found = self.threat.enclosed(self.beliefs.secrets, self.beliefs.at(self.beliefs.live))
-        labels = self.beliefs.mechanism.outcome.labels
-        actions = {labels[j]: v.action for j, v in zip(self.beliefs.live, found, strict=True)}
-        low = sum((v.lower for v in found), Fraction(0))
-        return Value(low, sum((v.upper for v in found), Fraction(0)), actions)
+    def _posterior(self, weights: Any) -> Value:
+        return self.beliefs.after(self.threat, weights)
 
     def before(self) -> Bound:
         """Return the prior value, a Bound."""
         low, high, action = self._prior()
-        return self._bound(_plain(low, high), units=self.threat.word, witness={"before": action})
+        status = self.beliefs.status_before
+        about: dict[str, Any] = {"units": self.threat.word, "witness": {"before": action}}
+        return self._bound(_plain(low, high), status=status, **about)
 
     def after(self, y: Any) -> Bound:
         """Return the posterior value, a Bound."""
         unit = self.threat.word
         if y is None:
-            low, high, action = self._average()
-            return self._bound(_plain(low, high), units=unit, witness={"after": action})
-        column = self.beliefs.column(y)
-        dead = column not in self.beliefs.live
-        low, high, action = self._prior() if dead else self._posterior(column)
-        return self._bound(
-            _plain(low, high), dead, units=unit, witness={"y": self._label(column), "after": action}
-        )
+            low, high, action = self.beliefs.average(self.threat)
+            return self._bound(_plain(low, high), units=unit, witness=_actions(after=action))
+        at = self.beliefs.outcome(y)
+        found = self._prior() if at.weights is None else self._posterior(at.weights)
+        witness = {"y": at.label, "after": found.action}
+        ends = _plain(found.lower, found.upper)
+        return self._bound(ends, at.notes, units=unit, witness=witness)
 
     def leakage(self, y: Any) -> Bound:
         """Return the leakage, a Bound in nats."""
         before = self._prior()
         if y is None:
-            after = self._average()
+            after = self.beliefs.average(self.threat)
             low, high = self._ratio(before, after)
             # an average never leaks less than nothing: V is convex, C concave
             ratio = Ratio(max(low, _ONE), max(high, _ONE))
-            return self._leak(ratio, {"before": before.action, "after": after.action})
-        column = self.beliefs.column(y)
-        dead = column not in self.beliefs.live
-        after = before if dead else self._posterior(column)
-        ratio = Ratio(_ONE, _ONE) if dead else self._ratio(before, after)
-        witness = {"y": self._label(column), "before": before.action, "after": after.action}
-        return self._leak(ratio, witness, dead=dead)
-
-    def _label(self, column: int) -> Any:
-        return self.beliefs.mechanism.outcome.labels[column]
+            return self._leak(ratio, _actions(before=before.action, after=after.action))
+        at = self.beliefs.outcome(y)
+        after = before if at.weights is None else self._posterior(at.weights)
+        ratio = Ratio(_ONE, _ONE) if at.weights is None else self._ratio(before, after)
+        witness = {"y": at.label, "before": before.action, "after": after.action}
+        return self._leak(ratio, witness, at.notes)
 
     def _ratio(self, before: Value, after: Value) -> Ratio:
         """Return after / before for gains, before / after for costs; 0/0 is 1."""
         up, down = (after, before) if isinstance(self.threat, Gain) else (before, after)
         # 0 before is 0 after, too; and about one secret nothing is left to learn
-        if before.upper == 0 or len(self.beliefs.secrets.labels) == 1:
+        if before.upper == 0 or self.beliefs.certain:
             return Ratio(_ONE, _ONE)
         low: Number = math.inf if down.upper == 0 else up.lower / down.upper
         high: Number = math.inf if down.lower == 0 else up.upper / down.lower
         return Ratio(low, high)
 
-    def _leak(self, ratio: Ratio, witness: dict, *, dead: bool = False) -> Bound:
+    def _leak(self, ratio: Ratio, witness: dict, notes: tuple[str, ...] = ()) -> Bound:
         ends = _log(ratio.lower, 0), _log(ratio.upper, 1)
         exact = ratio if ratio.lower == ratio.upper else Ratio(*_plain(ratio.lower, ratio.upper))
-        return self._bound(ends, dead, exact_ratio=exact, witness=witness)
+        return self._bound(ends, notes, exact_ratio=exact, witness=witness)
 
-    def _bound(self, ends: tuple[float, float], dead: bool = False, **about: Any) -> Bound:
+    def _bound(
+        self,
+        ends: tuple[float, float],
+        notes: tuple[str, ...] = (),
+        status: str = "",
+        **about: Any,
+    ) -> Bound:
         low, high = ends
-        notes = (*self.assumptions, *((OUTSIDE,) if dead else ()))
-        about["assumptions"] = notes
+        about["assumptions"] = (*self.assumptions, *notes)
         if self.reason:
             about.pop("exact_ratio", None)
             middle = low if low == high else low + (high - low) / 2
@@ -129,7 +125,12 @@ class Leak:
             about.pop("exact_ratio", None)
             why = "the enclosure is open: float64 does not resolve the probabilities there"
             return Bound.undecided(low, high, reason=why, **about)
-        return Bound.exact(low, high, **about)
+        return Bound.of(status or self.beliefs.status, low, high, **about)
+
+
+def _actions(**found: Any) -> dict:
+    """Return the actions that are known: none is, for every one of infinitely many outcomes."""
+    return {name: action for name, action in found.items() if action is not None}
 
 
 def _plain(low: Number, high: Number) -> tuple[float, float]:

@@ -71,6 +71,10 @@ class Reciprocal(Threat):
             out.append(Value(scores[at], scores[at], secrets.labels[at]))
         return out
 
+    def actions(self, secrets: Secrets) -> tuple:
+        """Return the secrets."""
+        return secrets.labels
+
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return 1 / P(x) at the secret that is named."""
         pairs = zip(secrets.labels, self._rewards(secrets), strict=True)

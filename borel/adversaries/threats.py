@@ -25,6 +25,9 @@ from borel.probability.arrays import is_labelled, labels_of, oriented, shown
 
 BINARY64 = "gains and costs given as floats mean their binary64 values"
 
+MOST_ACTIONS = 256
+"""How many actions are compared one by one, where the best is otherwise built piece by piece."""
+
 Number = Fraction | float  # a float only if it is infinite
 
 
@@ -60,6 +63,26 @@ class Threat:
     def notes(self, secrets: Secrets) -> tuple[str, ...]:
         """Return what figures about it rest on."""
         return self.assumptions
+
+    def actions(self, secrets: Secrets) -> Sequence[Any] | None:
+        """Return actions of which one is always best, where they are few; else None."""
+        return None
+
+    def listed(self, secrets: Secrets) -> ActionTable | None:
+        """Return the values at every charged secret and those actions; None if they are many."""
+        actions = self.actions(secrets)
+        if actions is None:
+            return None
+        columns = [self.at(secrets, a) for a in actions]
+        return table_of(list(zip(*columns, strict=True)), tuple(actions))
+
+    def of_density(self, density: Any) -> Value:
+        """Return V (or C) of an unnormalised density of a real secret."""
+        raise NotYet(
+            repr(self),
+            missing=f"this {self.word} of a real secret",
+            instead=f"bl.adversaries.{self.word}.table(g, actions=[...]), g a NumPy function.",
+        )
 
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return g(x, action), or c(x, action), at the charged secrets, where it is rational."""
@@ -133,10 +156,19 @@ class Tabled(Threat):
         ``secrets -> Table``.
     name : str
         What to call it.
+    function, actions : optional
+        g(x, w) and its actions, for secrets that cannot be listed.
     """
 
-    def __init__(self, build: Callable[[Secrets], ActionTable], name: str):
+    def __init__(
+        self,
+        build: Callable[[Secrets], ActionTable],
+        name: str,
+        function: Callable[[Any, Any], Any] | None = None,
+        actions: Any = None,
+    ):
         self._build = build
+        self._function, self._actions = function, actions
         self.name = name
         self._known: tuple[Any, ActionTable] | None = None
 
@@ -170,6 +202,17 @@ class Tabled(Threat):
                 top = self.best(open_, key=lambda k: high.numerators[j, k])
             out.append(Value(low.value(j, k), high.value(j, top), table.actions[k]))
         return out
+
+    def of_density(self, density: Any) -> Value:
+        """Return the best of the expectations of all actions."""
+        if self._function is None or self._actions is None:
+            return super().of_density(density)
+        actions = distinct(self._actions, f"{self.word}.table")
+        return Value(*density.best_of(self._function, actions, self.best))
+
+    def listed(self, secrets: Secrets) -> ActionTable | None:
+        """Return the table."""
+        return self.table(secrets)
 
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return a column of the table."""

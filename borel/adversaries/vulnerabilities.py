@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from borel import settings
 from borel.adversaries import costs, gains
 from borel.adversaries.leaks import Leak
 from borel.adversaries.threats import Cost, Gain
@@ -20,7 +21,7 @@ def prior_vulnerability(joint: Any, gain: Gain) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, finite.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     gain : Gain
         From `bl.adversaries.gain`.
 
@@ -32,7 +33,7 @@ def prior_vulnerability(joint: Any, gain: Gain) -> Bound:
     Raises
     ------
     InvalidInput
-        Not a joint, or not a gain; `NotYet` where an alphabet is not finite.
+        Not a joint, or not a gain; `NotYet` where the secret is not finite.
 
     References
     ----------
@@ -48,6 +49,7 @@ def prior_vulnerability(joint: Any, gain: Gain) -> Bound:
     return Leak(joint, gain, Gain, "prior_vulnerability").before()
 
 
+@settings.one_figure()
 def posterior_vulnerability(joint: Any, gain: Gain, y: Any = None) -> Bound:
     r"""Return what an adversary gains after the release: at an outcome, or on average.
 
@@ -56,23 +58,23 @@ def posterior_vulnerability(joint: Any, gain: Gain, y: Any = None) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, finite.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     gain : Gain
         From `bl.adversaries.gain`.
     y : label, optional
-        The outcome; the average over Y if not given. An outcome of probability 0 tells nothing:
-        the prior's vulnerability, marked so.
+        The outcome; the average over Y if not given (finite secrets). An outcome of probability 0
+        tells nothing: the prior's vulnerability, marked so.
 
     Returns
     -------
     Bound
-        In units of the gain; exact. ``witness["after"]`` is a best action, or a dict of one for
-        each outcome.
+        In units of the gain; exact on finite alphabets, certified elsewhere. ``witness["after"]``
+        is a best action, or, of finitely many outcomes, a dict of one for each.
 
     Raises
     ------
     InvalidInput
-        Not a joint, or not a gain; `OutsideAlphabet` for y; `NotYet` for other alphabets.
+        Not a joint, or not a gain; `OutsideAlphabet` for y; `NotYet` for other secrets.
 
     Examples
     --------
@@ -84,6 +86,7 @@ def posterior_vulnerability(joint: Any, gain: Gain, y: Any = None) -> Bound:
     return Leak(joint, gain, Gain, "posterior_vulnerability").after(y)
 
 
+@settings.one_figure()
 def g_leakage(joint: Any, gain: Gain, y: Any = None) -> Bound:
     r"""Return the g-leakage of a gain: at an outcome, or on average (multiplicative g-leakage).
 
@@ -93,25 +96,25 @@ def g_leakage(joint: Any, gain: Gain, y: Any = None) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, finite.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     gain : Gain
         From `bl.adversaries.gain`.
     y : label, optional
-        The outcome; the average over Y if not given.
+        The outcome; the average over Y if not given (finite secrets).
 
     Returns
     -------
     Bound
-        In nats; exact, with an exact ``ratio`` where prior, matrix and gain are rational. At an
-        outcome it is at most PML there, and may be negative (-inf, where nothing can be gained any
-        more); on average it is between 0 and maximal leakage. ``witness`` has ``y`` and a best
-        action ``before`` and ``after``. 0 at an outcome of probability 0, and for a gain that is
-        0 almost surely (0/0 = 1).
+        In nats; exact on finite alphabets, with an exact ``ratio`` where prior, matrix and gain are
+        rational; certified elsewhere. At an outcome it is at most PML there, and may be negative
+        (-inf, where nothing can be gained any more); on average it is between 0 and maximal
+        leakage. ``witness`` has ``y`` and a best action ``before`` and ``after``. 0 at an outcome
+        of probability 0, and for a gain that is 0 almost surely (0/0 = 1).
 
     Raises
     ------
     InvalidInput
-        Not a joint, or not a gain; `OutsideAlphabet` for y; `NotYet` for other alphabets.
+        Not a joint, or not a gain; `OutsideAlphabet` for y; `NotYet` for other secrets.
 
     References
     ----------
@@ -126,6 +129,14 @@ def g_leakage(joint: Any, gain: Gain, y: Any = None) -> Bound:
     >>> joint = bl.pmf([F(3, 4), F(1, 4)]) * mech
     >>> g_leakage(joint, bl.adversaries.gain.identity(), 0).ratio
     Ratio(lower=Fraction(4, 3), upper=Fraction(4, 3))
+
+    An outcome with a density, where the best guess of two secrets at distance 2 is worth as much
+    as the event y > 0 tells:
+
+    >>> noisy = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Finite([-1, 1]))
+    >>> noisy = bl.pmf([F(1, 2), F(1, 2)], on=noisy.secret) * noisy
+    >>> g_leakage(noisy, bl.adversaries.gain.identity())
+    Bound([0.52039340..., 0.52039340...], certified)
     """
     return Leak(joint, gain, Gain, "g_leakage").leakage(y)
 
@@ -136,7 +147,7 @@ def prior_cost(joint: Any, cost: Cost) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, finite.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     cost : Cost
         From `bl.adversaries.cost`.
 
@@ -165,6 +176,7 @@ def prior_cost(joint: Any, cost: Cost) -> Bound:
     return Leak(joint, cost, Cost, "prior_cost").before()
 
 
+@settings.one_figure()
 def posterior_cost(joint: Any, cost: Cost, y: Any = None) -> Bound:
     r"""Return what an adversary must pay after the release: at an outcome, or on average.
 
@@ -173,23 +185,23 @@ def posterior_cost(joint: Any, cost: Cost, y: Any = None) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, finite.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     cost : Cost
         From `bl.adversaries.cost`.
     y : label, optional
-        The outcome; the average over Y if not given. An outcome of probability 0 tells nothing:
-        the prior's cost, marked so.
+        The outcome; the average over Y if not given (finite secrets). An outcome of probability 0
+        tells nothing: the prior's cost, marked so.
 
     Returns
     -------
     Bound
-        In units of the cost; exact. ``witness["after"]`` is a best action, or a dict of one for
-        each outcome.
+        In units of the cost; exact on finite alphabets, certified elsewhere. ``witness["after"]``
+        is a best action, or, of finitely many outcomes, a dict of one for each.
 
     Raises
     ------
     InvalidInput
-        Not a joint, or not a cost; `OutsideAlphabet` for y; `NotYet` for other alphabets.
+        Not a joint, or not a cost; `OutsideAlphabet` for y; `NotYet` for other secrets.
 
     Examples
     --------
@@ -201,6 +213,7 @@ def posterior_cost(joint: Any, cost: Cost, y: Any = None) -> Bound:
     return Leak(joint, cost, Cost, "posterior_cost").after(y)
 
 
+@settings.one_figure()
 def cost_leakage(joint: Any, cost: Cost, y: Any = None) -> Bound:
     r"""Return the leakage to an adversary who minimises a cost: at an outcome, or on average.
 
@@ -210,26 +223,26 @@ def cost_leakage(joint: Any, cost: Cost, y: Any = None) -> Bound:
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, finite.
+        ``prior * mech``, with a finite secret; or a real one that has a density on an interval.
     cost : Cost
         From `bl.adversaries.cost`.
     y : label, optional
-        The outcome; the average over Y if not given.
+        The outcome; the average over Y if not given (finite secrets).
 
     Returns
     -------
     Bound
-        In nats; exact, with an exact ``ratio`` where prior, matrix and cost are rational. At an
-        outcome it is at most PMC there, may be negative, and is infinite where nothing needs to be
-        paid any more; on average it is between 0 and maximal cost leakage. ``witness`` has ``y``
-        and a best action ``before`` and ``after``. 0 at an outcome of probability 0, and for a
-        cost that is 0 before (0/0 = 1).
+        In nats; exact on finite alphabets, with an exact ``ratio`` where prior, matrix and cost are
+        rational; certified elsewhere. At an outcome it is at most PMC there, may be negative, and
+        is infinite where nothing needs to be paid any more; on average it is between 0 and maximal
+        cost leakage. ``witness`` has ``y`` and a best action ``before`` and ``after``. 0 at an
+        outcome of probability 0, and for a cost that is 0 before (0/0 = 1).
 
     Raises
     ------
     InvalidInput
         Not a joint, not a cost, or one that is infinite for every action; `OutsideAlphabet` for
-        y; `NotYet` for other alphabets.
+        y; `NotYet` for other secrets.
 
     References
     ----------
@@ -243,10 +256,17 @@ def cost_leakage(joint: Any, cost: Cost, y: Any = None) -> Bound:
     >>> joint = bl.pmf([F(1, 2), F(1, 2)]) * mech
     >>> cost_leakage(joint, bl.adversaries.cost.zero_one(), 0).ratio
     Ratio(lower=Fraction(2, 1), upper=Fraction(2, 1))
+
+    The mean squared error of a normal secret in normal noise halves at every outcome:
+
+    >>> noisy = bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0)
+    >>> cost_leakage(noisy, bl.adversaries.cost.distance(2), 0.7)
+    Bound(0.6931471806, certified)
     """
     return Leak(joint, cost, Cost, "cost_leakage").leakage(y)
 
 
+@settings.one_figure()
 def function_leakage(joint: Any, function: Any, y: Any = None, *, of: str = "pml") -> Bound:
     r"""Return what an outcome leaks about a randomised function U of the secret.
 
@@ -258,24 +278,25 @@ def function_leakage(joint: Any, function: Any, y: Any = None, *, of: str = "pml
     Parameters
     ----------
     joint : Joint
-        ``prior * mech``, finite.
+        ``prior * mech``, with a finite secret.
     function : Mechanism
         The kernel P_{U|X}, finite; U - X - Y is a Markov chain.
     y : label, optional
-        The outcome; the average over Y if not given.
+        The outcome; the average over Y if not given (finite secrets).
     of : {"pml", "pmc"}
         Which adversary: one who seeks a right guess, or one who avoids a wrong one.
 
     Returns
     -------
     Bound
-        In nats; exact. At an outcome at most PML, or PMC.
+        In nats; exact on finite alphabets, certified for outcomes that are countable or have a
+        density. At an outcome at most PML, or PMC.
 
     Raises
     ------
     InvalidInput
         Not a joint, not a finite mechanism, another word for ``of``; `OutsideAlphabet` for y;
-        `NotYet` where an alphabet of the joint is not finite.
+        `NotYet` where the secret of the joint is not finite.
 
     References
     ----------

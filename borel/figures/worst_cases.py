@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.errors import InvalidInput, NotYet
+from borel.errors import InvalidInput
 from borel.figures.dispatch import figure, require_joint
 from borel.figures.leakage import pmc, pml
 from borel.probability.arrays import probability
+from borel.probability.events import event_of
 from borel.probability.mechanism_families import JointFamily
 
 if TYPE_CHECKING:
@@ -126,9 +127,11 @@ def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None)
     Parameters
     ----------
     joint : Joint
-        A finite ``prior * mech``; for delta also a finite secret with other outcomes.
-    event : callable or sequence of labels
-        The event, as an indicator of labels or as a list of them.
+        ``prior * mech`` with a finite secret.
+    event : callable, sequence of labels, Interval, Integers, or sequence of Intervals
+        The event: of a finite alphabet as an indicator of labels or as a list of them; of outcomes
+        with a density as an interval or a list of intervals, which hold their ends (atoms count);
+        of a countable alphabet as a list of labels, or as a range ``bl.Integers(a, b)``.
     delta : number in [0, 1]
         Instead of an event: the least probability. A float means its binary64 value.
 
@@ -159,6 +162,12 @@ def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None)
     Fraction(17, 15)
     >>> event_maximal_leakage(joint, [0, 1])
     Bound(0, exact)
+
+    That a noisy release is positive, of a secret -1 or 1:
+
+    >>> noisy = bl.mechanisms.laplace(b=1.0, secret=bl.Finite([-1, 1]))
+    >>> event_maximal_leakage(bl.uniform(noisy.secret) * noisy, bl.Interval(0, None))
+    Bound(0.4898801256, certified)
     """
     if (event is None) == (delta is None):
         raise InvalidInput(
@@ -174,11 +183,15 @@ def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None)
     require_joint(joint, "event_maximal_leakage")
     outcome = joint.outcome
     if outcome.kind != "finite":
-        raise NotYet(
-            "bl.event_maximal_leakage",
-            missing=f"events of {outcome!r}",
-            instead="finite outcomes, or mech.push of the event's indicator.",
-        )
+        if callable(event):
+            raise InvalidInput(
+                "bl.event_maximal_leakage",
+                expected=f"an event of {outcome!r} as intervals, or as a list of labels",
+                got="a function",
+                mend="write bl.Interval(0, 1), a list of intervals, or [0, 1, 2].",
+            )
+        chosen_set = event_of(event, outcome, "bl.event_maximal_leakage")
+        return figure(joint, "event_leakage", chosen_set)
     if callable(event):
         labels = outcome.labels
         columns = np.flatnonzero([bool(event(label)) for label in labels])

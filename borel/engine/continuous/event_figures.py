@@ -17,19 +17,24 @@ import numpy as np
 
 from borel import settings
 from borel.engine.continuous import event_proofs
-from borel.engine.divergences.hockey_sticks import DensityPair, excess_on_line
+from borel.engine.divergences.hockey_sticks import DensityPair, excess_on_line, integral
+from borel.engine.finite.events import leakage_of_event
 from borel.engine.kernels.rows import Rows
+from borel.engine.problem.secret_and_kernel import log_graph
 from borel.engine.problem.thresholds import Threshold
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import log_fraction
 
 if TYPE_CHECKING:
     from borel.engine.continuous.protocols import OutcomeEngine
     from borel.probability.bound import Bound
+    from borel.probability.events import OutcomeEvent
 
 _STEP = Fraction(1, 2**15)
 _ROOM = 0.01
+_FAINT = -30.0
 
 
 class Excesses(Rows):
@@ -167,6 +172,63 @@ def figure(engine: OutcomeEngine, name: str, *arguments: Any) -> Bound:
         return _FIGURES[name](engine, Excesses(engine), *arguments)
     except NotEnclosed as error:
         raise NotYet(f"bl.{name}", missing=f"a proof: {error}") from None
+
+
+def of_event(engine: Any, event: OutcomeEvent) -> Bound:
+    """Enclose the PML of an event, for a finite secret."""
+    whole = engine.of_secrets
+    if whole is None or whole.secret.continuous or whole.secret.rest or whole.secret.dim > 1:
+        raise NotYet(
+            "bl.event_maximal_leakage",
+            missing=f"events of {engine.given.outcome!r} with secrets on {engine.given.secret!r}",
+            instead="a finite secret; or mech.push of the event's indicator.",
+        )
+    secret = whole.secret
+    lows, highs = _probabilities(whole, secret.atoms[:, 0], event)
+    p = [[Fraction(float(w)) for w in end] for end in (secret.weight_low, secret.weight_high)]
+    return leakage_of_event(whole, p, lows, highs)
+
+
+def _probabilities(engine: Any, points: np.ndarray, event: OutcomeEvent) -> tuple[list, list]:
+    """Enclose P(E|x) for every point x, as Fractions, up to a factor where they are very small."""
+    mechanism = engine.joint.mechanism
+    graph = log_graph(mechanism.density)
+    marks = sorted({*mechanism.breaks, *points.tolist()})
+    rel_tol = min(settings.current().tol, 1e-10) / 8
+    shift = 0.0 if event.atoms else _size(mechanism, points, event)
+    most = Fraction(1) if shift == 0 else Fraction(2) ** 2000
+    lows, highs = [], []
+    for x in points.tolist():
+        own = graph.bind({"x": x}) if "x" in graph.inputs else graph
+        parts = [
+            integral([(own, True)], "y", {"shift": shift}, span, marks, rel_tol)
+            for span in event.spans
+        ]
+        lows.append(sum((Fraction(max(a, 0.0)) for a, _ in parts), Fraction(0)))
+        ends = [Fraction(b) if 0 <= b < math.inf else most for _, b in parts]
+        highs.append(sum(ends, Fraction(0)))
+    for atom in event.atoms:
+        for sheet in engine._sheets(np.full(len(points), atom)):
+            named = sheet.surface.inputs(
+                [batched.point(points[sheet.where][None])], batched.point(sheet.y[None])
+            )
+            mass = batched.exp(batched.settled(sheet.surface.log.run(named, 0).jet))
+            for k, a, b in zip(sheet.where, *(np.ravel(end) for end in mass), strict=True):
+                lows[k] += Fraction(float(a))
+                highs[k] += Fraction(min(float(b), 1.0))
+    return [min(v, most) for v in lows], [min(v, most) for v in highs]
+
+
+def _size(mechanism: Any, points: np.ndarray, event: OutcomeEvent) -> float:
+    """Return about the largest log-density of an event that is far out, else 0."""
+    finite = [(max(a, -1e9), min(b, 1e9)) for a, b in event.spans]
+    near = [sorted((max(a, min(b, 0.0)), min(b, max(a, 0.0)))) for a, b in finite]
+    parts = [np.linspace(a, b, 65) for a, b in (*finite, *near)]
+    ys = np.concatenate([*parts, np.zeros(0)])
+    with np.errstate(all="ignore"):
+        logs = np.broadcast_to(mechanism._logpdf(ys[None], points[:, None]), (len(points), len(ys)))
+    top = float(np.max(logs, initial=-np.inf, where=np.isfinite(logs)))
+    return top if -1e5 < top < _FAINT else 0.0
 
 
 def _psi_1(engine: Any, rows: Excesses, level: Threshold) -> Bound:

@@ -14,7 +14,7 @@ import numpy as np
 from borel import settings
 from borel.engine.continuous.endpoint_means import EndMeans
 from borel.engine.continuous.engine import CertifiedEngine, covering
-from borel.engine.continuous.event_figures import figure
+from borel.engine.continuous.event_figures import figure, of_event
 from borel.engine.continuous.outcome_partition import Partition
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.kernels.leakage_on_boxes import Bands
@@ -279,6 +279,10 @@ class CertifiedOutcomes(CertifiedEngine):
     def event_maximal_leakage(self, delta: Fraction) -> Bound:
         """Enclose the largest leakage of an event of a probability."""
         return figure(self, "event_maximal_leakage", delta)
+
+    def event_leakage(self, columns: Any) -> Bound:
+        """Enclose the leakage of an event of outcomes."""
+        return of_event(self, columns)
 
     def binary_envelope(self, delta: Fraction) -> Bound:
         """Enclose the binary envelope at a level."""

@@ -8,6 +8,7 @@ Without a graph that the interval interpreter knows, the same sums in float64 ar
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.countable.measures import SECRETS, CountableMeasures
+from borel.engine.finite.events import leakage_of_event
 from borel.engine.finite.law_engine import LOST
 from borel.engine.kernels.ratios_far_out import Fall, fall_of
 from borel.engine.problem.budget import cut_short
@@ -468,6 +470,29 @@ class CountableEngine(CountableMeasures):
         low, high = self.column(ys.ravel())[0]
         with np.errstate(divide="ignore"):
             return np.log((low + high) / 2).reshape(np.shape(y))
+
+    def event_leakage(self, event: Any) -> Bound:
+        """Enclose the leakage of an event: a few outcomes, or all but these."""
+        head = self._finite_prior
+        if head is None or self.status == "estimate":
+            raise self.not_yet("event_maximal_leakage")
+        charged = head.high > 0
+        ys, points = np.array(event.atoms, float), head.points[charged]
+        low, high = np.zeros(len(points)), np.zeros(len(points))
+        if len(ys):
+            x = points[:, None]
+            box = self._evaluate(self.mechanism.density, {"y": (ys, ys), "x": (x, x)})
+            shape = len(points), len(ys)
+            low, high = rounding.sum_outward(
+                np.broadcast_to(np.maximum(box.lower, 0.0), shape),
+                np.broadcast_to(box.upper, shape),
+                axis=1,
+            )
+        lows, highs = ([Fraction(float(v)) for v in np.minimum(end, 1.0)] for end in (low, high))
+        if event.complement:
+            lows, highs = [1 - v for v in highs], [1 - v for v in lows]
+        p = [[Fraction(float(v)) for v in end[charged]] for end in (head.low, head.high)]
+        return self.settled(leakage_of_event(self, p, lows, highs))
 
     def information_density_at(self, x: Any, y: Any) -> Enclosure:
         """Enclose log f(y|x) / f_Y(y) at labels."""

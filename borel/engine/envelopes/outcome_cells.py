@@ -58,6 +58,8 @@ class OutcomeCells:
     ratio: Box
     flat: np.ndarray
     middle: tuple[np.ndarray, np.ndarray]
+    far: tuple[float, float, float]
+    points: Any
 
     def programmes(self, sign: int) -> tuple[Programme, Programme]:
         """Return the programme that bounds the figure from below, and the one from above."""
@@ -72,6 +74,10 @@ class OutcomeCells:
         They do at the prices of a level, from above, and at the shares in use, from below.
         """
         raise NotImplementedError
+
+    def halve(self, loose: np.ndarray) -> bool:
+        """Cut cells in two that leave open how much is said; return whether that was possible."""
+        return False
 
 
 def mixture(prior: Box, kernel: Box) -> Box:
@@ -110,6 +116,7 @@ class CountableCells(OutcomeCells):
         middle = (kernel[0] + kernel[1]) / 2, (law[0] + law[1]) / 2
         ratio = self._of_points(prior, kernel, law)
         flat = np.ones(len(law[0]), bool)
+        self.far = 0.0, 0.0, 0.0  # the last cell holds it
         if not whole:
             total = float(sum_outward(law[0], law[0])[0])
             left = max(0.0, 1.0 - total) + 2.0**-50
@@ -513,10 +520,7 @@ class LineCells(OutcomeCells):
         fine = np.zeros(len(loose), bool)
         fine[self.live] = shared
         loose, fine = loose[: len(self.low)], fine[: len(self.low)]
-        size = np.maximum(np.abs(self.low), np.abs(self.high))
-        wide = (self.high - self.low) > 2.0**-44 * size
-        order = np.argsort(np.where(wide, loose, 0.0))[::-1][:_MOST_CUT]
-        chosen = order[loose[order] > 0.05 * loose.max(initial=0.0)]
+        wide, chosen = self._wide(), self._worst(loose)
         fine = np.flatnonzero(fine & wide)
         fine = fine[np.argsort(self.high[fine] - self.low[fine])[::-1][:_MOST_SHARED]]
         by_box = self._loose_boxes(programme, price, theta) if math.isfinite(theta) else loose[:0]
@@ -534,6 +538,29 @@ class LineCells(OutcomeCells):
             parts = [self.low[j] + (self.high[j] - self.low[j]) * part for j, part in cuts]
             edges = np.unique(np.concatenate([self.low, self.high, *parts]))
             self.low, self.high = edges[:-1], edges[1:]
+        self._evaluate()
+        return True
+
+    def _wide(self) -> np.ndarray:
+        """Return the intervals that can be cut."""
+        size = np.maximum(np.abs(self.low), np.abs(self.high))
+        return (self.high - self.low) > 2.0**-44 * size
+
+    def _worst(self, loose: np.ndarray) -> np.ndarray:
+        """Return the intervals that leave most open."""
+        order = np.argsort(np.where(self._wide(), loose, 0.0))[::-1][:_MOST_CUT]
+        return order[loose[order] > 0.05 * loose.max(initial=0.0)]
+
+    def halve(self, loose: np.ndarray) -> bool:
+        """Cut intervals in two that leave open how much is said."""
+        every = np.zeros(len(self.low) + len(self.ys))
+        every[self.live] = loose
+        chosen = self._worst(every[: len(self.low)])
+        if not self.on_line or not len(chosen):
+            return False
+        middle = self.low[chosen] + (self.high[chosen] - self.low[chosen]) / 2
+        edges = np.unique(np.concatenate([self.low, self.high, middle]))
+        self.low, self.high = edges[:-1], edges[1:]
         self._evaluate()
         return True
 

@@ -255,3 +255,32 @@ def logarithm(ratio: Fraction) -> tuple[float, float]:
 
 def _total(values: list[Fraction], chosen: list[int]) -> Fraction:
     return sum((values[j] for j in chosen), Fraction(0))
+
+
+def leakage_of_event(engine: Any, p: list, lows: list, highs: list) -> Bound:
+    r"""Enclose log max_x P(E|x) / P(E) from ends of p(x) and P(E|x), as Fractions.
+
+    For every x the ratio is 1 / (p_x + sum over the others of p_u P(E|u) / P(E|x)): it grows with
+    P(E|x) and falls with every other P(E|u).
+    """
+    if not any(highs):
+        return engine.bound(0.0, 0.0, assumptions=(*engine.assumptions, OUTSIDE))
+    n = range(len(lows))
+    rest = [
+        [sum(p[k][u] * P[u] for u in n if u != x) for x in n] for k, P in enumerate((lows, highs))
+    ]
+    best = [
+        [own / (share * own + others) if own else Fraction(0) for own, share, others in ends]
+        for ends in (zip(lows, p[1], rest[1], strict=True), zip(highs, p[0], rest[0], strict=True))
+    ]
+    low, high = (max(Fraction(1), *values) for values in best)
+    place = max(n, key=best[0].__getitem__)
+    about = {"witness": {"x": _label(engine, place)}}
+    return engine.bound(log_fraction(low)[0], log_fraction(high)[1], **about)
+
+
+def _label(engine: Any, place: int) -> Any:
+    """Return a charged label."""
+    prior = engine.given.prior
+    charged = np.flatnonzero(np.asarray(prior.probabilities != 0, bool))
+    return prior.on.labels[int(charged[place])]
