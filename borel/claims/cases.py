@@ -146,11 +146,16 @@ class Case:
         return self.kernel(len(self.p))
 
     @cached_property
+    def chain(self) -> tuple[Case, Rows]:
+        """A chain Z - X - Y with this mechanism: Z and X as a case, and the rows from X to Y."""
+        return Case(law(self.rng, 3), rows(self.rng, 3, len(self.p), "zeros")), self.rows
+
+    @cached_property
     def before(self) -> tuple[Joint, Joint]:
-        """The joints of Z and Y, and of X and Y, of a chain Z - X - Y with this mechanism."""
-        q, back = law(self.rng, 3), rows(self.rng, 3, len(self.p), "zeros")
-        x = pmf(product([q], back)[0])
-        return pmf(q) * (self.mechanism @ Mechanism.from_matrix(back)), x * self.mechanism
+        """The joints of Z and Y, and of X and Y, of the `chain`."""
+        start, onwards = self.chain
+        x = Case(start.marginal, onwards).joint
+        return start.prior * (self.mechanism @ start.mechanism), x
 
     @cached_property
     def second(self) -> list[Mechanism]:
@@ -166,6 +171,11 @@ class Case:
     def delta(self) -> Fraction:
         """A probability strictly between 0 and 1."""
         return Fraction(int(self.rng.integers(1, 20)), 20)
+
+    @cached_property
+    def level(self) -> Fraction:
+        """A ratio e^level above 1."""
+        return 1 + Fraction(int(self.rng.integers(1, 12)), 8)
 
     def table(self, columns: int = 3, top: int = 5) -> list[list[int]]:
         """Return a random table of gains or costs: a row for each secret."""
@@ -204,12 +214,15 @@ class Cases:
         log 1/(1 - p_min) (the high-privacy regime).
     sizes : tuple of int
         Fewest and most secrets, and outcomes.
+    outcomes : tuple of int or None
+        Fewest and most outcomes, where they are not as secrets are.
     """
 
     count: int = 60
     styles: Sequence[str] = ("plain", "zeros", "plain", "ties")
     private: bool = False
     sizes: tuple[int, int] = (2, 4)
+    outcomes: tuple[int, int] | None = None
 
     def __iter__(self) -> Iterator[Case]:
         """Yield the cases, the same ones whenever asked."""
@@ -219,7 +232,8 @@ class Cases:
     def draw(self, *seed: int) -> Case:
         """Return the case of a seed."""
         rng = np.random.default_rng(seed)
-        n, m = (int(v) for v in rng.integers(self.sizes[0], self.sizes[1] + 1, 2))
+        least, most = zip(self.sizes, self.outcomes or self.sizes, strict=True)
+        n, m = (int(v) for v in rng.integers(least, [v + 1 for v in most]))
         style = self.styles[seed[-1] % len(self.styles)]
         case = Case(law(rng, n), rows(rng, n, m, style), seed)
         if not self.private:
