@@ -223,7 +223,8 @@ class Cases:
     outcomes : tuple of int or None
         Fewest and most outcomes, where they are not as secrets are.
     starts : int
-        From how many of the cases, those nearest to failing, a search by optimisation starts.
+        From how many of the cases a search by optimisation starts: those whose inequalities are
+        nearest to equality, and not equalities.
     """
 
     count: int = 60

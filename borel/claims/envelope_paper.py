@@ -25,7 +25,7 @@ PAPER = Paper("envelopes", "Information Leakage Envelopes (anonymous draft)")
 says = PAPER.says
 eb, g = bl.envelope_bounds, bl.guarantees
 HALF, TENTH = F(1, 2), F(1, 10)
-FEW = Cases(30)
+FEW = Cases(30, starts=1)
 """For claims about the envelope, a linear programme on each joint."""
 
 

@@ -155,10 +155,8 @@ class Statement:
         if failure and self.reads:
             found = f"{failure}; it should read: {self.reads}"
         scope = str(self.cases) if self.cases else self.scope
-        if self.cases and not failure:
-            scope += (
-                f", {tried.moved} by optimisation" if tried.moved else ", no inequality to push"
-            )
+        if tried.moved:
+            scope += f", {tried.moved} by optimisation"
         return Judgement(
             verdict,
             scope,
@@ -260,8 +258,9 @@ def _tried(check: Callable[..., Iterable[Any]], cases: Cases | None) -> _Tried:
         tried.moved += 1
         return tried.of(check(case), case)
 
-    for gap, _, case in sorted(far, key=lambda one: one[:2])[: cases.starts]:
-        if 0 < gap < math.inf and not tried.failure:
+    apart = sorted((one for one in far if 0 < one[0] < math.inf), key=lambda one: one[:2])
+    for _, _, case in apart[: cases.starts]:  # where both sides are equal nothing comes nearer
+        if not tried.failure:
             cases.search(case, distance)
     return tried
 
