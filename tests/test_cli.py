@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -388,7 +389,7 @@ def test_reproduce_judges_one_statement_at_a_time():
     done = run("reproduce", "pmc:Remark-3", "pmc:Corollary-2-chain")
     assert done.exit_code == 0
     words = " ".join(done.output.split())
-    assert "2 statements in 0 s" in words and "confirmed" in words
+    assert re.search(r"2 statements in \d+ s", words) and "confirmed" in words
     assert "not 1 = 3/2" in words, "the error is shown with its figures"
 
 

@@ -1,4 +1,4 @@
-"""Random finite priors and mechanisms in Fractions: what universal claims are tried on.
+"""Finite priors and mechanisms in Fractions, random and moved: what universal claims are tried on.
 
 A case is small and exact, so that a comparison of its figures is decided and never a matter of
 rounding. Half of them have zeros or ties, where claims about supports and maxima tend to fail.
@@ -6,7 +6,7 @@ rounding. Half of them have zeros or ties, where claims about supports and maxim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +17,12 @@ import numpy as np
 from borel.probability.joint import Joint
 from borel.probability.measure import pmf
 from borel.probability.mechanism import Mechanism
+
+EVALUATIONS = 60
+"""How many joints one search by optimisation tries."""
+
+FINE = 1000
+"""What the weights of a moved law are rounded to, as shares of 1."""
 
 Law = list[Fraction]
 Rows = list[Law]
@@ -146,11 +152,16 @@ class Case:
         return self.kernel(len(self.p))
 
     @cached_property
+    def chain(self) -> tuple[Case, Rows]:
+        """A chain Z - X - Y with this mechanism: Z and X as a case, and the rows from X to Y."""
+        return Case(law(self.rng, 3), rows(self.rng, 3, len(self.p), "zeros")), self.rows
+
+    @cached_property
     def before(self) -> tuple[Joint, Joint]:
-        """The joints of Z and Y, and of X and Y, of a chain Z - X - Y with this mechanism."""
-        q, back = law(self.rng, 3), rows(self.rng, 3, len(self.p), "zeros")
-        x = pmf(product([q], back)[0])
-        return pmf(q) * (self.mechanism @ Mechanism.from_matrix(back)), x * self.mechanism
+        """The joints of Z and Y, and of X and Y, of the `chain`."""
+        start, onwards = self.chain
+        x = Case(start.marginal, onwards).joint
+        return start.prior * (self.mechanism @ start.mechanism), x
 
     @cached_property
     def second(self) -> list[Mechanism]:
@@ -166,6 +177,11 @@ class Case:
     def delta(self) -> Fraction:
         """A probability strictly between 0 and 1."""
         return Fraction(int(self.rng.integers(1, 20)), 20)
+
+    @cached_property
+    def level(self) -> Fraction:
+        """A ratio e^level above 1."""
+        return 1 + Fraction(int(self.rng.integers(1, 12)), 8)
 
     def table(self, columns: int = 3, top: int = 5) -> list[list[int]]:
         """Return a random table of gains or costs: a row for each secret."""
@@ -204,12 +220,19 @@ class Cases:
         log 1/(1 - p_min) (the high-privacy regime).
     sizes : tuple of int
         Fewest and most secrets, and outcomes.
+    outcomes : tuple of int or None
+        Fewest and most outcomes, where they are not as secrets are.
+    starts : int
+        From how many of the cases a search by optimisation starts: those whose inequalities are
+        nearest to equality, and not equalities.
     """
 
     count: int = 60
     styles: Sequence[str] = ("plain", "zeros", "plain", "ties")
     private: bool = False
     sizes: tuple[int, int] = (2, 4)
+    outcomes: tuple[int, int] | None = None
+    starts: int = 2
 
     def __iter__(self) -> Iterator[Case]:
         """Yield the cases, the same ones whenever asked."""
@@ -219,19 +242,63 @@ class Cases:
     def draw(self, *seed: int) -> Case:
         """Return the case of a seed."""
         rng = np.random.default_rng(seed)
-        n, m = (int(v) for v in rng.integers(self.sizes[0], self.sizes[1] + 1, 2))
+        least, most = zip(self.sizes, self.outcomes or self.sizes, strict=True)
+        n, m = (int(v) for v in rng.integers(least, [v + 1 for v in most]))
         style = self.styles[seed[-1] % len(self.styles)]
         case = Case(law(rng, n), rows(rng, n, m, style), seed)
+        return self._mixed(case, Fraction(int(rng.integers(1, 10)), 10))
+
+    def _mixed(self, case: Case, share: Fraction) -> Case:
+        """Return a case with noise where high privacy asks for it: e^PML - 1 is below a line."""
         if not self.private:
             return case
         top = max(case.density(x, y) for x in case.secrets for y in case.outcomes)
-        room = case.least / (1 - case.least)  # e^PML - 1 stays below it
-        share = Fraction(1) if top - 1 < room else Fraction(int(rng.integers(1, 10)), 10)
-        return case.towards(share if top - 1 < room else share * room / (top - 1))
+        room = case.least / (1 - case.least)
+        return case if top - 1 < room else case.towards(share * room / (top - 1))
+
+    def search(self, start: Case, distance: Callable[[Case], float]) -> None:
+        """Move a case, its zeros kept, so that a distance falls: the simplex of Nelder and Mead.
+
+        Parameters
+        ----------
+        start : Case
+            Where it starts from; its further draws stay those of its seed.
+        distance : callable
+            How far a case is from failing; -inf ends the search.
+        """
+        from scipy.optimize import minimize
+
+        laws = [start.p, *start.rows]
+        lengths = np.cumsum([len(one) for one in laws])
+        ended = False
+
+        def of(x: Any) -> float:
+            nonlocal ended
+            if ended:
+                return -np.inf
+            parts = np.split(x, lengths[:-1])
+            p, *kernel = (_moved(one, part) for one, part in zip(laws, parts, strict=True))
+            found = distance(self._mixed(Case(p, kernel, start.seed), Fraction(9, 10)))
+            ended = found == -np.inf
+            return found
+
+        corners = np.vstack([np.zeros(lengths[-1]), np.eye(lengths[-1])])
+        how = {"maxfev": EVALUATIONS, "initial_simplex": corners}
+        minimize(of, corners[0], method="Nelder-Mead", options=how)
 
     def __str__(self) -> str:
         """Say how many, and of what."""
         return f"{self.count} random joints" + (" of high privacy" if self.private else "")
+
+
+def _moved(one: Law, x: Any) -> Law:
+    """Return a law whose weights are multiplied by e^x, rounded; none becomes 0."""
+    factors = np.exp(np.clip(x, -20, 20))
+    weights = [
+        max(1, round(FINE * float(v) * factor)) if v else 0
+        for v, factor in zip(one, factors, strict=True)
+    ]
+    return [Fraction(w, sum(weights)) for w in weights]
 
 
 JOINTS = Cases()

@@ -163,7 +163,13 @@ def proposition_3_6_constant() -> Iterator[Any]:
     "Theorem 3.7", "Finite capacity discloses no attribute; what entropy is left.", cases=POSITIVE
 )
 def theorem_3_7(c: Case) -> Iterator[Any]:
-    """Every function of the secret onto two values: its entropy at each outcome and the bound."""
+    """Every function onto two values: its entropy at each outcome, the bound; a random attribute.
+
+    A function onto more values has no less entropy than the one that tells its likeliest value.
+    """
+    attribute = attribute_of(c)
+    if guess(c.p, attribute) < 1:
+        yield not discloses(c, attribute)
     capacity = ratio(bl.leakage_capacity(c.mechanism))
     least = min(c.p)
     for signs in product((0, 1), repeat=len(c.p)):
@@ -235,17 +241,22 @@ def chernoff(n: int, m: int, p: F) -> Any:
 
 @says(
     "Example 3.11",
-    "Answering a threshold query leaks at most -log(1 - exp(-n KL(m/n || p))).",
-    scope="n = 200, 4 thresholds, p in {0.3, 0.5}",
+    "Answering a threshold query leaks at most -log(1 - exp(-n KL(m/n || p))), and the like of no.",
+    scope="n = 200, 8 thresholds, p in {0.3, 0.5}",
 )
 def example_3_11() -> Iterator[Any]:
-    """PML of "yes" against the binomial tail in Fractions; the tail against the Chernoff bound."""
+    """PML of both answers against binomial tails in Fractions; the tails against the bounds."""
     for p in (F(3, 10), HALF):
         for m in (0, 10, 20, 40):
             found = bl.pml(threshold(200, m, p))(1)
             low = sum((_binomial(200, k, p) for k in range(m + 1)), F(0))
             yield same(found, 1 / (1 - low))
             yield at_most(low, chernoff(200, m, p)) if m else same(low, chernoff(200, m, p))
+        for m in (140, 160, 180, 198):  # "no", where more than m ones are rare
+            found = bl.pml(threshold(200, m, p))(0)
+            low = sum((_binomial(200, k, p) for k in range(m + 1)), F(0))
+            yield same(found, 1 / low)
+            yield at_most(1 - low, chernoff(200, 199 - m, 1 - p))
 
 
 @says(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction as F
+from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
 import borel as bl
@@ -12,8 +13,8 @@ from borel.claims.cases import Case, Cases
 from borel.claims.envelopes import example_2_joint
 from borel.claims.judging import Paper, Sharper
 from borel.claims.pmc_paper import extremal, response
-from borel.claims.pml_paper import event_leakage, events
-from borel.claims.spans import at_most, below, ratio, same, up_to
+from borel.claims.pml_paper import event_leakage, events, tail
+from borel.claims.spans import at_most, below, ratio, same, up_to, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,7 @@ PAPER = Paper("envelopes", "Information Leakage Envelopes (anonymous draft)")
 says = PAPER.says
 eb, g = bl.envelope_bounds, bl.guarantees
 HALF, TENTH = F(1, 2), F(1, 10)
-FEW = Cases(30)
+FEW = Cases(30, starts=1)
 """For claims about the envelope, a linear programme on each joint."""
 
 
@@ -33,16 +34,56 @@ def merged(joint: Joint) -> Joint:
     return joint.prior * joint.mechanism.push(lambda y: 1 if y in (1, 3) else 2, outcome=[1, 2])
 
 
-@says("Example 1", "Probabilistic DP is not closed under post-processing.")
+@says(
+    "Equation 3",
+    "The privacy profile, as a maximum over events and as a mean; it is at most the probability "
+    "that the loss exceeds eps.",
+    cases=Cases(),
+)
+def equation_3(c: Case) -> Iterator[Any]:
+    """The profile against every event, and against the mean, of every two rows in Fractions."""
+    profile, level, ys = bl.privacy_profile(c.joint), c.level, range(len(c.rows[0]))
+    over = {
+        (i, j): {y: c.rows[i][y] - level * c.rows[j][y] for y in ys}
+        for i, j in permutations(c.secrets, 2)
+    }
+    every = [sum((gap[y] for y in e), F(0)) for gap in over.values() for e in events(c)]
+    yield same(profile(ratio=level), max(F(0), *every))
+    means = [sum((max(F(0), v) for v in gap.values()), F(0)) for gap in over.values()]
+    yield same(profile(ratio=level), max(means))
+    fails = [sum((c.rows[i][y] for y in ys if gap[y] > 0), F(0)) for (i, _), gap in over.items()]
+    yield same(profile.beyond(ratio=level), max(fails))
+    yield at_most(profile(ratio=level), max(fails))
+
+
+@says(
+    "Equation 4",
+    "(eps, delta)-DP bounds P{L > k eps} by delta/(1 - e^-(k-1)eps), for integers k of 2 or more.",
+    cases=Cases(),
+)
+def equation_4(c: Case) -> Iterator[Any]:
+    """The probability that the loss exceeds k eps against the bound, at k = 2, 3 and 4."""
+    profile, level = bl.privacy_profile(c.joint), c.level
+    for k in (2, 3, 4):
+        stated = value(profile(ratio=level)) / (1 - 1 / level ** (k - 1))
+        yield at_most(profile.beyond(ratio=level**k), stated)
+
+
+@says(
+    "Example 1",
+    "Probabilistic DP is not closed under post-processing, at every eps > 0 and delta.",
+    scope="9 pairs (eps, delta)",
+)
 def example_1() -> Iterator[Any]:
-    """Privacy losses, and both guarantees before and after merging, at e^eps = 3, delta = 1/10."""
-    keep = (1 - TENTH) / 4
-    rows = [[TENTH, 3 * keep, keep, 0], [0, keep, 3 * keep, TENTH]]
-    joint = bl.pmf([HALF] * 2) * bl.Mechanism.from_matrix(rows)
-    after = joint.prior * joint.mechanism.push(lambda y: max(y, 1), outcome=[1, 2, 3])
-    guarantee = g.ProbabilisticDP(ratio=3, delta=TENTH)
-    yield joint.satisfies(guarantee)
-    yield after.satisfies(guarantee).holds is False
+    """The guarantee before and after merging an outcome of infinite loss with a good one."""
+    for level, delta in product((F(11, 10), F(3), F(20)), (F(1, 1000), TENTH, F(9, 10))):
+        keep = (1 - delta) / (1 + level)
+        rows = [[delta, level * keep, keep, 0], [0, keep, level * keep, delta]]
+        joint = bl.pmf([HALF] * 2) * bl.Mechanism.from_matrix(rows)
+        after = joint.prior * joint.mechanism.push(lambda y: max(y, 1), outcome=[1, 2, 3])
+        guarantee = g.ProbabilisticDP(ratio=level, delta=delta)
+        yield joint.satisfies(guarantee)
+        yield after.satisfies(guarantee).holds is False
 
 
 @says("Example 2", "Merging outcomes breaks a probabilistic PML guarantee: log 4, 10/9, 6/5.")
@@ -74,6 +115,38 @@ def theorem_1_ii(c: Case) -> Iterator[Any]:
         yield at_most(bl.psi_2(c.released, ratio=level), bl.psi_2(c.joint, ratio=level))
 
 
+@says(
+    "Section III",
+    "psi_1 is at most P{l > eps}; psi_2 is a maximum over events.",
+    part="forms",
+    cases=Cases(),
+)
+def section_3_forms(c: Case) -> Iterator[Any]:
+    """psi_1 against the tail, and psi_2 against every event in Fractions."""
+    level = c.level
+    yield at_most(bl.psi_1(c.joint, ratio=level), tail(c, level))
+    every = [
+        sum((c.rows[x][y] - level * c.marginal[y] for y in e), F(0))
+        for x in c.secrets
+        for e in events(c)
+    ]
+    yield same(bl.psi_2(c.joint, ratio=level), max(F(0), *every))
+
+
+@says(
+    "Section III",
+    "psi_2 and P{l > eps}: neither bounds the other; 1/20, 1/10, 13/90.",
+    part="psi-2",
+)
+def section_3() -> Iterator[Any]:
+    """Both of Example 2 at log 10/9 and at log 3."""
+    joint = example_2_joint()
+    case = Case([F(1, 4)] * 4, [[F(v) for v in row] for row in joint.mechanism.matrix.tolist()])
+    for level, truth in ((F(10, 9), F(13, 90)), (F(3), F(1, 20))):
+        yield same(bl.psi_2(joint, ratio=level), truth)
+        yield same(tail(case, level), TENTH)
+
+
 @says("Example 3", "The quantiles of Example 2 at 1/10 are log 10/9 and log 4.")
 def example_3() -> Iterator[Any]:
     """Both quantiles."""
@@ -91,7 +164,7 @@ def figure_1() -> Iterator[Any]:
 
 
 @says(
-    "Section III",
+    "Section IV",
     "The map delta -> eps_Z(delta) is left-continuous.",
     part="continuity",
     errata=(11,),
@@ -106,14 +179,42 @@ def left_quantile() -> Iterator[Any]:
     yield same(near.good, eb.quantiles(joint, TENTH).good)
 
 
+@says(
+    "Section IV",
+    "The right quantile is the largest minimum over sets of probability delta.",
+    part="right-quantile",
+    cases=Cases(),
+)
+def section_4(c: Case) -> Iterator[Any]:
+    """Both forms, over every event."""
+    tops = {y: max(c.density(x, y) for x in c.secrets) for y in c.outcomes}
+    bad = [e for e in events(c) if sum((c.marginal[y] for y in e), F(0)) >= c.delta]
+    yield same(eb.quantiles(c.joint, c.delta).bad, max(min(tops[y] for y in e) for e in bad))
+
+
+NEAR = 1 - F(1, 10**5)
+"""How near to its supremum, as a share, a quantile after the best post-processing comes."""
+
+
 @says("Theorem 2", "Both quantiles, over all post-processings, give the envelope.", cases=FEW)
 def theorem_2(c: Case) -> Iterator[Any]:
-    """Both quantiles of a random post-processing, against the envelope."""
+    """Both quantiles of a random post-processing are at most the envelope, of the best near it."""
     env = bl.envelope(c.joint)
     found, at = env(c.delta), eb.quantiles(c.released, c.delta)
     yield up_to(at.good, found)
     yield up_to(at.bad, found)
     yield up_to(at.good, at.bad)
+    best = c.prior * (best_post(found.witness, len(c.rows[0])) @ c.mechanism)
+    near = eb.quantiles(best, c.delta * NEAR)  # both: the left one where delta is a little less
+    yield up_to(ratio(found) * NEAR, near.bad)
+    yield up_to(ratio(found) * NEAR, near.good)
+
+
+def best_post(witness: Any, m: int) -> bl.Mechanism:
+    """Return the post-processing of a witness of the envelope, with a letter for the rest."""
+    letters = [dict(shares) for shares in witness["post_processing"].values()]
+    rows = [[F(letter.get(y, 0)) for letter in letters] for y in range(m)]
+    return bl.Mechanism.from_matrix([[*row, max(F(0), 1 - sum(row))] for row in rows])
 
 
 @says("Theorem 2", "The left quantile comes up to the envelope too.", part="left")
@@ -130,26 +231,27 @@ def theorem_2_left() -> Iterator[Any]:
 
 @says("Corollary 1", "The envelope is continuous on (0, 1).", cases=FEW)
 def corollary_1(c: Case) -> Iterator[Any]:
-    """eps_c at delta and at delta/2: it falls, by log 2 at most."""
+    """eps_c at a delta and at two smaller ones: it falls, by the log of their ratio at most."""
     env = bl.envelope(c.joint)
-    first, second = ratio(env(c.delta / 2)), ratio(env(c.delta))
-    yield up_to(second, first)
-    yield Sharper(
-        up_to(first, 2 * second).holds,
-        "eps_c is 1-Lipschitz in log delta",
-    )
+    last = ratio(env(c.delta))
+    for share in (HALF, F(999, 1000)):
+        first = ratio(env(c.delta * share))
+        yield up_to(last, first)
+        slow = up_to(first, last / share)
+        yield slow
+        yield Sharper(slow.holds, "eps_c is 1-Lipschitz in log delta")
 
 
 @says("Theorem 3", "eps_c(delta) <= min(L + log 1/delta, eps).", cases=FEW)
 def theorem_3(c: Case) -> Iterator[Any]:
     """The envelope against the bound; tail leakage, between the two, where it is strictly less."""
     found, stated = bl.envelope(c.joint)(c.delta), eb.upper_bound(c.joint, c.delta)
-    tail = bl.tail_leakage(c.joint, c.delta)
+    closed = bl.tail_leakage(c.joint, c.delta)
     yield up_to(found, stated)
-    yield up_to(tail, stated)
-    yield up_to(found, tail)
+    yield up_to(closed, stated)
+    yield up_to(found, closed)
     yield Sharper(
-        below(tail, stated).holds,
+        below(closed, stated).holds,
         "the tail leakage bounds the envelope, and is below the stated bound on some joints; "
         "the envelope itself is computed, as a linear programme",
         always=False,
@@ -170,8 +272,27 @@ def section_4_b(c: Case) -> Iterator[Any]:
     cases=Cases(),
 )
 def algorithm_1(c: Case) -> Iterator[Any]:
-    """The algorithm in Fractions against event maximal leakage."""
-    yield same(bl.event_maximal_leakage(c.joint, delta=c.delta), algorithm(c, c.delta))
+    """The algorithm in Fractions against event maximal leakage, and against every event.
+
+    For one secret the worst event has every outcome whole or not at all, but one.
+    """
+    found = algorithm(c, c.delta)
+    yield same(bl.event_maximal_leakage(c.joint, delta=c.delta), found)
+    yield same(found, max(split_events(c, c.delta)))
+
+
+def split_events(c: Case, delta: F) -> Iterator[F]:
+    """Yield e to the leakage of every event of probability delta or more, one outcome split."""
+    for event in events(c):
+        mass = sum((c.marginal[y] for y in event), F(0))
+        if mass >= delta:
+            yield event_leakage(c, event)
+        for y in event:
+            share = 1 - (mass - delta) / c.marginal[y]
+            if 0 < share < 1:
+                for x in c.secrets:
+                    got = sum((c.rows[x][k] for k in event), F(0)) - (1 - share) * c.rows[x][y]
+                    yield got / delta
 
 
 def algorithm(c: Case, delta: F) -> F:
@@ -200,6 +321,19 @@ def algorithm_1_binary() -> Iterator[Any]:
         yield same(bl.binary_envelope(bit.joint)(delta), algorithm(bit, delta))
 
 
+@says(
+    "Algorithm 1",
+    "Mended: it computes (13) for delta <= 1/2, and is never above it.",
+    part="mended",
+    cases=Cases(),
+    errata=(4,),
+)
+def algorithm_1_mended(c: Case) -> Iterator[Any]:
+    """The algorithm in Fractions against the binary envelope, at a delta below 1/2 and at any."""
+    yield same(bl.binary_envelope(c.joint)(c.delta / 2), algorithm(c, c.delta / 2))
+    yield up_to(algorithm(c, c.delta), bl.binary_envelope(c.joint)(c.delta))
+
+
 @says("Theorem 4", "The envelope of an extremal mechanism is eps at every delta.", cases=FEW)
 def theorem_4(c: Case) -> Iterator[Any]:
     """The envelope of the extremal mechanism of a prior at two of its levels and deltas."""
@@ -209,19 +343,45 @@ def theorem_4(c: Case) -> Iterator[Any]:
         yield same(bl.envelope(extremal(c.p, level))(1 - share), level)
 
 
-def drawn_response(c: Case) -> Joint:
-    """Return randomised response of a random level under the prior of a case."""
-    level = 1 + F(int(c.rng.integers(1, 12)), 4)
-    return c.prior * bl.mechanisms.randomized_response(k=len(c.p), ratio=level)
+class Response:
+    """Randomised response of a random level under the prior of a case, as Theorem 5 writes it."""
+
+    def __init__(self, c: Case):
+        level, self.k = 1 + F(int(c.rng.integers(1, 12)), 4), len(c.p)
+        self.alpha, self.beta = level / (level + self.k - 1), 1 / (level + self.k - 1)
+        self.p = sorted(c.p)
+        self.q = [self.beta + (self.alpha - self.beta) * v for v in self.p]
+        self.joint = c.prior * bl.mechanisms.randomized_response(k=self.k, ratio=level)
+
+    def index(self, delta: F) -> tuple[int, F]:
+        """Return N and theta."""
+        n = next(n for n in range(1, self.k + 1) if sum(self.q[:n]) >= delta)
+        return n, (delta - sum(self.q[: n - 1], F(0))) / self.q[n - 1]
+
+    def upper(self, delta: F) -> F:
+        """Return e to the bound of (ii)."""
+        return min(self.k * self.alpha / delta, self.alpha / self.q[0])
+
+    def lower(self, delta: F) -> F | None:
+        """Return e to h_delta(theta), piece by piece; None where the condition of (iii) fails."""
+        n, theta = self.index(delta)
+        alpha, beta, q = self.alpha, self.beta, self.q
+        head, last, before = sum(q[: n - 1], F(0)), q[n - 1], q[n - 2]
+        if self.p[n - 1] > (alpha * sum(self.p[: n - 1]) + beta) / ((n - 2) * alpha + beta):
+            return None
+        one = ((n - 2) * before - sum(q[: n - 2], F(0))) * alpha / (alpha * last - beta * before)
+        two = ((n - 1) * last - head) * alpha / (last * (alpha - beta))
+        if theta <= one:
+            return alpha / before
+        return ((n - 1) * alpha + theta * beta) / delta if theta <= two else alpha / last
 
 
 @says("Theorem 5", "The envelope of k-RR is log alpha/q_1 up to q_1.", part="i", cases=FEW)
 def theorem_5_i(c: Case) -> Iterator[Any]:
-    """The envelope of randomised response at a share of q_1, in exact ratios."""
-    level = 1 + F(int(c.rng.integers(1, 12)), 4)
-    joint = response(c.p, level)
-    q = min(joint.marginal.probabilities.tolist())
-    yield same(bl.envelope(joint)(q * c.delta), level / (len(c.p) - 1 + level) / q)
+    """The envelope of randomised response at q_1 and at a share of it, in exact ratios."""
+    made = Response(c)
+    env = bl.envelope(response(c.p, made.alpha / made.beta))
+    yield from (same(env(made.q[0] * s), made.alpha / made.q[0]) for s in (c.delta, F(1)))
 
 
 @says(
@@ -231,10 +391,11 @@ def theorem_5_i(c: Case) -> Iterator[Any]:
     cases=FEW,
 )
 def theorem_5_ii(c: Case) -> Iterator[Any]:
-    """The envelope of randomised response at a delta, against the bound."""
-    joint = drawn_response(c)
-    stated = eb.randomized_response_bounds(joint, c.delta).upper
-    yield up_to(bl.envelope(joint)(c.delta), stated)
+    """The envelope of randomised response at a delta beyond q_1, against the bound in Fractions."""
+    made = Response(c)
+    delta = made.q[0] + c.delta * (1 - made.q[0])
+    yield up_to(bl.envelope(made.joint)(delta), made.upper(delta))
+    yield same(eb.randomized_response_bounds(made.joint, delta).upper, made.upper(delta))
 
 
 @says(
@@ -245,13 +406,15 @@ def theorem_5_ii(c: Case) -> Iterator[Any]:
     errata=(11,),
 )
 def theorem_5_iii(c: Case) -> Iterator[Any]:
-    """The lower bound against the envelope, on random priors where the condition holds."""
-    joint = drawn_response(c)
-    bounds = eb.randomized_response_bounds(joint, c.delta)
-    if bounds.lower is not None:
-        found = bl.envelope(joint)(c.delta)
-        yield up_to(bounds.lower, found)
-        yield Sharper(same(bounds.lower, found).holds, "the lower bound is the envelope itself")
+    """The bound in Fractions against the envelope beyond q_1, where the condition holds."""
+    made = Response(c)
+    delta = made.q[0] + c.delta * (1 - made.q[0])
+    stated, found = made.lower(delta), bl.envelope(made.joint)(delta)
+    yield (stated is None) == (eb.randomized_response_bounds(made.joint, delta).lower is None)
+    if stated is not None:
+        yield up_to(stated, found)
+        yield same(eb.randomized_response_bounds(made.joint, delta).lower, stated)
+        yield Sharper(same(stated, found).holds, "the lower bound is the envelope itself")
 
 
 @says(
@@ -336,15 +499,15 @@ def lemma_1_iii(c: Case) -> Iterator[Any]:
     cases=Cases(),
 )
 def lemma_1_iv(c: Case) -> Iterator[Any]:
-    """The sub-event of half the probability, an outcome split, by falling information density."""
-    for event in events(c):
-        size = sum((c.marginal[y] for y in event), F(0))
+    """Sub-events of three sizes, an outcome split, by falling information density."""
+    for event, part in product(events(c), (TENTH, HALF, F(99, 100))):
+        size = part * sum((c.marginal[y] for y in event), F(0))
         x = max(c.secrets, key=lambda x: sum((c.rows[x][y] for y in event), F(0)))
-        room, got = size / 2, F(0)
+        room, got = size, F(0)
         for y in sorted(event, key=lambda y: -c.density(x, y)):
             share = min(F(1), room / c.marginal[y])
             room, got = room - share * c.marginal[y], got + share * c.rows[x][y]
-        yield at_most(event_leakage(c, event), got / (size / 2))
+        yield at_most(event_leakage(c, event), got / size)
 
 
 def three_outcomes() -> Joint:

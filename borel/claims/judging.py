@@ -6,12 +6,14 @@ is read from them, and from nothing else.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any
 
-from borel.claims.cases import Cases
+from borel.claims.cases import Case, Cases
 from borel.claims.spans import Fact
 from borel.probability.bound import Verdict, weakest
 
@@ -47,7 +49,8 @@ class Judgement:
         ``confirmed``: every fact holds. ``sharper``: so does more than is stated. ``refuted``: a
         fact fails, proved by enclosures. ``not computable``: nothing here decides it.
     scope : str
-        How far it was searched: exhaustively, by a closed form, or on how many random joints.
+        How far it was searched: exhaustively, by a closed form, or on how many random joints and
+        on how many that a search by optimisation tried.
     evidence : str
         The counterexample, what is sharper, or why it cannot be computed.
     facts : int
@@ -127,35 +130,16 @@ class Statement:
 
     def judge(self) -> Judgement:
         """Compute the verdict."""
-        start, count, open_ = time.perf_counter(), 0, 0
-        failure, why = "", self.why
-        better: dict[str, bool] = {}
-        seen = {"exact"}
-        for case, fact in self._facts():
-            count += 1
-            if isinstance(fact, Fact):
-                seen.add(fact.status)
-            elif isinstance(fact, Verdict):
-                seen.add(fact.bound.status)
-            holds = fact.holds if isinstance(fact, (Fact, Sharper, Verdict)) else fact
-            if isinstance(fact, Sharper):
-                before = better.get(fact.words, fact.always)
-                better[fact.words] = (
-                    before and bool(holds) if fact.always else before or bool(holds)
-                )
-            elif holds is None:
-                open_ += 1
-            elif not holds:
-                shown = str(fact) if isinstance(fact, Fact) else ""
-                failure = (
-                    "; ".join(filter(None, (shown, str(case or "")))) or "it fails as computed"
-                )
-                break
-        sharper = "; ".join(words for words, holds in better.items() if holds)
-        unsettled = f"{open_} of {count} comparisons are not settled: their enclosures meet"
-        if not count:
+        start, why = time.perf_counter(), self.why
+        tried = _tried(self.check, self.cases)
+        failure = tried.failure
+        sharper = "; ".join(words for words, holds in tried.better.items() if holds)
+        unsettled = (
+            f"{tried.unsettled} of {tried.facts} comparisons are not settled: their enclosures meet"
+        )
+        if not tried.facts:
             why = why or "no case met the premises"
-        if open_ and (self.cases is None or 10 * open_ > count):
+        if tried.unsettled and (self.cases is None or 10 * tried.unsettled > tried.facts):
             why = why or unsettled
         verdict = (
             "refuted"
@@ -166,21 +150,22 @@ class Statement:
             if sharper
             else "confirmed"
         )
-        found = failure or why or "; ".join(filter(None, (sharper, unsettled if open_ else "")))
+        left = unsettled if tried.unsettled else ""
+        found = failure or why or "; ".join(filter(None, (sharper, left)))
         if failure and self.reads:
             found = f"{failure}; it should read: {self.reads}"
         scope = str(self.cases) if self.cases else self.scope
+        if tried.moved:
+            scope += f", {tried.moved} by optimisation"
         return Judgement(
-            verdict, scope, found, count, open_, weakest(seen), time.perf_counter() - start
+            verdict,
+            scope,
+            found,
+            tried.facts,
+            tried.unsettled,
+            weakest(tried.statuses),
+            time.perf_counter() - start,
         )
-
-    def _facts(self) -> Iterator[tuple[Any, Any]]:
-        """Yield every fact with its case, if it has one."""
-        if self.cases is None:
-            yield from ((None, fact) for fact in self.check())
-            return
-        for case in self.cases:
-            yield from ((case, fact) for fact in self.check(case))
 
     def record(self, judgement: Judgement | None = None) -> dict[str, Any]:
         """Return the statement as plain data, with its judgement if it has one."""
@@ -188,10 +173,96 @@ class Statement:
             "id": self.id,
             **{k: getattr(self, k) for k in ("paper", "kind", "number", "part", "says")},
             "computed": self.computed,
-            "searched": str(self.cases) if self.cases else self.scope,
+            "searched": f"{self.cases}, and by optimisation from the {self.cases.starts} nearest"
+            if self.cases
+            else self.scope,
             "errata": list(self.errata),
         }
         return about | (asdict(judgement) if judgement else {})
+
+
+@dataclass
+class _Tried:
+    """What the facts of a check tell together.
+
+    Attributes
+    ----------
+    facts, unsettled : int
+        How many there are, and how many of them their enclosures do not settle.
+    moved : int
+        How many joints the searches by optimisation tried.
+    failure : str
+        The one that fails, after which none is asked for.
+    better : dict of str to bool
+        What is sharper, and whether it holds.
+    statuses : set of str
+        Of the figures compared.
+    """
+
+    facts: int = 0
+    unsettled: int = 0
+    moved: int = 0
+    failure: str = ""
+    better: dict[str, bool] = field(default_factory=dict)
+    statuses: set[str] = field(default_factory=lambda: {"exact"})
+
+    def of(self, facts: Iterable[Any], case: Case | None = None) -> float:
+        """Count facts, up to one that fails, and return how far they are from failing."""
+        gaps = []
+        for fact in facts:
+            self.facts += 1
+            gaps += _gap(fact)
+            if isinstance(fact, Fact):
+                self.statuses.add(fact.status)
+            elif isinstance(fact, Verdict):
+                self.statuses.add(fact.bound.status)
+            holds = fact.holds if isinstance(fact, (Fact, Sharper, Verdict)) else fact
+            if isinstance(fact, Sharper):
+                before, now = self.better.get(fact.words, fact.always), bool(holds)
+                self.better[fact.words] = before and now if fact.always else before or now
+            elif holds is None:
+                self.unsettled += 1
+            elif not holds:
+                shown = str(fact) if isinstance(fact, Fact) else ""
+                told = "; ".join(filter(None, (shown, str(case or ""))))
+                self.failure = told or "it fails as computed"
+                return -math.inf
+        return sum(gaps) / len(gaps) if gaps else math.inf
+
+
+def _gap(fact: Any) -> list[float]:
+    """Return how far an inequality is from failing, as a share of its larger side, if it is one."""
+    if not isinstance(fact, Fact) or fact.sign == "=" or not fact.holds:
+        return []
+    small, large = fact.small.upper, fact.large.lower
+    if small == large:
+        return [0.0]
+    size = max(abs(small), abs(large))
+    return [1.0 if size == math.inf else max(0.0, float((large - small) / size))]
+
+
+@cache
+def _tried(check: Callable[..., Iterable[Any]], cases: Cases | None) -> _Tried:
+    """Ask a check for its facts: of every case, and of those that a search makes of the nearest."""
+    tried = _Tried()
+    if cases is None:
+        tried.of(check())
+        return tried
+    far: list[tuple[float, int, Case]] = []
+    for i, case in enumerate(cases):
+        far.append((tried.of(check(case), case), i, case))
+        if tried.failure:
+            return tried
+
+    def distance(case: Case) -> float:
+        tried.moved += 1
+        return tried.of(check(case), case)
+
+    apart = sorted((one for one in far if 0 < one[0] < math.inf), key=lambda one: one[:2])
+    for _, _, case in apart[: cases.starts]:  # where both sides are equal nothing comes nearer
+        if not tried.failure:
+            cases.search(case, distance)
+    return tried
 
 
 class Paper:

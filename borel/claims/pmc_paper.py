@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction as F
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
 import borel as bl
 from borel.claims import counterexamples
-from borel.claims.cases import JOINTS, POSITIVE, PRIVATE, Case, Cases, law
+from borel.claims.cases import JOINTS, POSITIVE, PRIVATE, Case, Cases, law, product, rows
 from borel.claims.judging import Paper, Sharper
 from borel.claims.spans import at_most, ball, below, largest, ratio, same, value
 
@@ -64,6 +65,18 @@ def everywhere(case: Case) -> Any:
     return bl.priors.full_support(case.mechanism.secret) * case.mechanism
 
 
+NEAR = F(1, 10**9)
+"""How far from a point mass the priors are that come up to a supremum over priors."""
+
+
+def nearly_sure(case: Case) -> Iterator[Joint]:
+    """Yield the mechanism under priors of full support that are near point masses."""
+    n = len(case.p)
+    for x in range(n):
+        p = [1 - NEAR if x == other else NEAR / (n - 1) for other in range(n)]
+        yield bl.pmf(p) * case.mechanism
+
+
 def charged(case: Case) -> Joint:
     """Return the mechanism under the uniform prior."""
     n = len(case.p)
@@ -108,9 +121,21 @@ def proposition_1(c: Case) -> Iterator[Any]:
 
 @says("Theorem 1", "epsilon-LDP is epsilon-PML under every prior of full support.", cases=JOINTS)
 def theorem_1(c: Case) -> Iterator[Any]:
-    """The supremum of PML over all such priors against LDP; and PML under one prior below it."""
-    yield same(bl.pml(everywhere(c)).sup(), bl.ldp(charged(c)))
-    yield at_most(bl.pml(c.joint).sup(), bl.ldp(charged(c)))
+    """LDP against the supremum of PML over all such priors, one prior, and those near points."""
+    yield from every_prior(c, bl.pml)
+
+
+def every_prior(c: Case, kind: Any) -> Iterator[Any]:
+    """Compare LDP with the supremum over priors, below which one is and to which others come."""
+    level = ratio(bl.ldp(charged(c)))
+    yield same(kind(everywhere(c)).sup(), level)
+    yield at_most(kind(c.joint).sup(), level)
+    found = [ratio(kind(joint).sup()) for joint in nearly_sure(c)]
+    yield from (at_most(v, level) for v in found)
+    if level.upper < math.inf:
+        yield at_most(level * (1 - F(1, 10**6)), largest(*found))
+    else:
+        yield at_most(10**6, largest(*found))
 
 
 @says(
@@ -217,6 +242,38 @@ def equation_9_strict() -> Iterator[Any]:
     """Randomised response under the uniform prior: maximal cost leakage, PMC at each outcome."""
     joint = response([F(1, 3)] * 3, F(3))
     yield from (below(bl.maximal_cost_leakage(joint), bl.pmc(joint)(y)) for y in range(3))
+
+
+@says(
+    "Section III-C",
+    "Maximal realizable cost, D_inf(P_X x P_Y || P_XY), is the largest PMC.",
+    part="realizable",
+    cases=JOINTS,
+)
+def section_3_c(c: Case) -> Iterator[Any]:
+    """The supremum of PMC against the divergence of the two laws of pairs, in Fractions."""
+    densities = [c.density(x, y) for x in c.secrets for y in c.outcomes]
+    yield same(bl.pmc(c.joint).sup(), 1 / min(densities) if min(densities) else math.inf)
+
+
+@says(
+    "Section III-D",
+    "Pointwise maximal guesswork leakage is at most PMC; that they are equal is cited.",
+    part="guesswork",
+    cases=JOINTS,
+)
+def section_3_d(c: Case) -> Iterator[Any]:
+    """The cost of how many guesses are needed, of the secret and of a random function of it."""
+    for function in (None, [[F(v) for v in row] for row in c.attribute.matrix.tolist()]):
+        letters = len(function[0] if function else c.p)
+        orders = list(permutations(range(1, letters + 1)))
+        costs = [
+            [sum((v * k for v, k in zip(row, order, strict=True)), F(0)) for order in orders]
+            for row in function or [[F(x == u) for u in range(letters)] for x in range(letters)]
+        ]
+        for y in c.outcomes:
+            leaks = adv.cost_leakage(c.joint, adv.cost.table(costs), y)
+            yield at_most(leaks, bl.pmc(c.joint)(y))
 
 
 @says("Example 2", "An adversary of least L_p distance is one of PMC's.", cases=JOINTS)
@@ -336,17 +393,15 @@ def lemma_1_ii(c: Case) -> Iterator[Any]:
 
 @says("Lemma 1", "PMC of independent secrets and releases adds.", part="iii", cases=JOINTS)
 def lemma_1_iii(c: Case) -> Iterator[Any]:
-    """PMC of the product of two copies against the sum, at pairs of outcomes."""
-    p = [a * b for a in c.p for b in c.p]
-    rows = [[a * b for a in r for b in s] for r in c.rows for s in c.rows]
-    both, one, m = (
-        bl.pmc(bl.pmf(p) * bl.Mechanism.from_matrix(rows)),
-        bl.pmc(c.joint),
-        len(c.rows[0]),
-    )
+    """PMC of the product of two joints against the sum, at pairs of outcomes."""
+    other = Case(law(c.rng, 2), rows(c.rng, 2, 3, "zeros"))
+    p = [a * b for a in c.p for b in other.p]
+    kernel = [[a * b for a in r for b in s] for r in c.rows for s in other.rows]
+    both = bl.pmc(bl.pmf(p) * bl.Mechanism.from_matrix(kernel))
+    first, second = bl.pmc(c.joint), bl.pmc(other.joint)
     for y in c.outcomes:
-        for z in c.outcomes:
-            yield same(both(y * m + z), ratio(one(y)) * one(z))
+        for z in other.outcomes:
+            yield same(both(y * 3 + z), ratio(first(y)) * second(z))
 
 
 @says("Lemma 1", "PMC at an outcome is concave in the prior.", part="iv", cases=JOINTS)
@@ -395,17 +450,16 @@ def composition(c: Case, kind: Any) -> Iterator[Any]:
 
 @says(
     "Example 4",
-    "PMC of randomised response is log(1 + P(j)(e^eps - 1)); its PML.",
+    "PMC of randomised response is log(1 + P(j)(e^eps - 1)), at most eps.",
     scope="5 priors, 2 levels each",
 )
 def example_4() -> Iterator[Any]:
-    """PMC at every outcome, and the suprema of PMC and PML, under the priors of Figure 1."""
+    """PMC at every outcome and its supremum, and LDP, under the priors of Figure 1."""
     for p in PRIORS[:5]:
         for level in (F(3, 2), F(20)):
             joint = response(p, level)
             yield from (same(bl.pmc(joint)(j), 1 + v * (level - 1)) for j, v in enumerate(p))
             yield same(bl.pmc(joint).sup(), 1 + max(p) * (level - 1))
-            yield same(bl.pml(joint).sup(), level / (min(p) * (level - 1) + 1))
             yield same(bl.ldp(joint), level)
 
 
@@ -419,9 +473,15 @@ def adapted(p: list[F], level: F) -> dict[str, F]:
     }
 
 
+def tuned(p: list[F], level: F) -> F:
+    """Return e to the PML of randomised response with e^epsilon_r = level."""
+    return level / (min(p) * (level - 1) + 1)
+
+
 @says(
     "Example 4",
-    "Tuned to PMC rather than PML, the parameter is larger iff eps <= log((1 - p_max)/p_min).",
+    "Tuned to PMC rather than to PML, log e^eps/(p_min(e^eps - 1) + 1) of randomised response, the "
+    "parameter is larger iff eps <= log((1 - p_max)/p_min).",
     part="threshold",
     scope="6 priors, 12 levels each",
 )
@@ -435,6 +495,7 @@ def example_4_threshold() -> Iterator[Any]:
             yield (made["pmc"] >= made["pml"]) == (level <= cut)
             yield made["pmc"] >= level and made["pml"] >= level
             if len(p) <= 5:
+                yield same(bl.pml(response(p, made["pmc"])).sup(), tuned(p, made["pmc"]))
                 yield same(bl.pmc(response(p, made["pmc"])).sup(), level)
                 yield same(bl.pml(response(p, made["pml"])).sup(), level)
 
@@ -488,10 +549,10 @@ def example_5() -> Iterator[Any]:
 @says(
     "Example 6",
     "PMC of an entry under Laplace noise on a mean; at most (d - c)/(nb); the uniform case.",
-    scope="uniform entries and bits, n up to 100",
+    scope="uniform entries, n = 1 and 3, 5 outcomes; bits, n up to 100",
 )
 def example_6() -> Iterator[Any]:
-    """Suprema by the engine against the closed forms in Arb; one entry at nb for n entries at b."""
+    """Suprema against the closed forms in Arb; of three uniform entries, at outcomes too."""
     for scale in (0.5, 1.0, 4.0):
         joint = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=scale)
         steep = (1 / arb(scale)).exp()
@@ -499,6 +560,10 @@ def example_6() -> Iterator[Any]:
             found = bl.pmc(joint).sup()
         yield same(found, ball(arb(scale) * (steep - 1)))
         yield below(found, ball(steep))
+    three = bl.iid(bl.uniform(bl.Interval(0, 1)), 3) * bl.mechanisms.laplace_mean(n=3, b=0.25)
+    lam, truth = bl.pmc(bl.entry(three)), ball(arb(3) / 4 * ((arb(4) / 3).exp() - 1))
+    yield from (same(v, truth) for v in (lam.sup(), lam(-1.0), lam(1.5)))
+    yield from (below(lam(y), truth) for y in (0.1, 0.5, 0.9))
     for n, p in ((2, F(1, 2)), (100, F(1, 5))):
         bits = bl.iid(bl.pmf([1 - p, p]), n)
         query = bl.mechanisms.counting_query(n=n, b=0.25, of="fraction")
@@ -518,14 +583,22 @@ def plus_minus(size: float) -> Joint:
 @says(
     "Example 7",
     "Gaussian noise on |X| <= A: A|y|/s^2 <= PMC <= A(A + 4|y|)/2s^2; PMC is unbounded; its tail.",
-    scope="X = +-1, 6 outcomes and 2 tails",
+    scope="3 secrets of mean 0 on [-1, 1], 6 outcomes each; 2 tails of X = +-1",
 )
 def example_7() -> Iterator[Any]:
-    """PMC of a fair sign at outcomes; its supremum; its tail against the sub-Gaussian bound."""
+    """PMC at outcomes, of a fair sign and two more; its supremum; its tail against the bound."""
+    three, unit = bl.Finite([-1.0, 0.5, 1.0]), bl.Interval(-1, 1)
+    for joint in (
+        plus_minus(1.0),
+        bl.pmf([F(3, 8), F(1, 2), F(1, 8)], on=three)
+        * bl.mechanisms.gaussian(sigma=1.0, secret=three),
+        bl.uniform(unit) * bl.mechanisms.gaussian(sigma=1.0, secret=unit),
+    ):
+        lam = bl.pmc(joint)
+        for y in (-3.0, -0.5, 0.0, 0.25, 1.0, 2.0):
+            yield at_most(abs(F(y)), value(lam(y)))
+            yield at_most(value(lam(y)), (1 + 4 * abs(F(y))) / 2)
     lam = bl.pmc(plus_minus(1.0))
-    for y in (-3.0, -0.5, 0.0, 0.25, 1.0, 2.0):
-        yield at_most(abs(F(y)), value(lam(y)))
-        yield at_most(value(lam(y)), (1 + 4 * abs(F(y))) / 2)
     yield same(lam.sup(), math.inf)
     for beta in (2, 6):
         bound = ball(2 * (-(arb(beta) ** 2) / 16).exp())
@@ -556,9 +629,8 @@ def proposition_3(c: Case) -> Iterator[Any]:
 
 @says("Theorem 5", "epsilon-LDP is epsilon-PMC under every prior of full support.", cases=JOINTS)
 def theorem_5(c: Case) -> Iterator[Any]:
-    """The supremum of PMC over all such priors against LDP; and PMC under one prior below it."""
-    yield same(bl.pmc(everywhere(c)).sup(), bl.ldp(charged(c)))
-    yield at_most(bl.pmc(c.joint).sup(), bl.ldp(charged(c)))
+    """As Theorem 1, of PMC."""
+    yield from every_prior(c, bl.pmc)
 
 
 @says("Theorem 6", "PML implies PMC in the high-privacy regime.", part="i", cases=PRIVATE)
@@ -581,14 +653,15 @@ def theorem_6_ii(c: Case) -> Iterator[Any]:
     scope="5 priors, the level where it begins",
 )
 def remark_5() -> Iterator[Any]:
-    """At e^eps = 1/(1 - p_min): a mechanism of that PML whose PMC is infinite."""
+    """At e^eps = 1/(1 - p_min): a mechanism of that PML, at both outcomes, of infinite PMC."""
     for p in PRIORS[:5]:
         n, least = len(p), p.index(min(p))
-        keep = [[F(1), F(0)] for _ in range(n)]
+        share = min(p) / (1 - min(p))
+        keep = [[share, 1 - share] for _ in range(n)]
         keep[least] = [F(0), F(1)]
         joint = bl.pmf(p) * bl.Mechanism.from_matrix(keep)
-        yield same(bl.pml(joint)(0), 1 / (1 - min(p)))
-        yield same(bl.pmc(joint)(0), math.inf)
+        yield from (same(bl.pml(joint)(y), 1 / (1 - min(p))) for y in range(2))
+        yield same(bl.pmc(joint).sup(), math.inf)
 
 
 @says(
@@ -641,16 +714,18 @@ def corollary_3_ii(c: Case) -> Iterator[Any]:
     yield at_most(bl.ldp(c.joint), leak * level)
 
 
-BITS = Cases(styles=("plain", "ties"), sizes=(2, 2))
+BITS = Cases(styles=("plain", "ties"), sizes=(2, 2), outcomes=(2, 4))
 
 
 @says("Corollary 4", "For a fair bit, PML, PMC, ALIP, LIP and LDP are equivalent.", cases=BITS)
 def corollary_4(c: Case) -> Iterator[Any]:
-    """Each level against the one that the level of PML stands for, both ways: binary outcomes."""
+    """Each level against the one that the level of PML stands for, both ways."""
     joint = charged(c)
     level = bl.pml(joint).sup().ratio.upper
     cost = to_cost(level, F(1, 2))
     yield at_most(bl.pmc(joint).sup(), cost)
+    yield at_most(bl.alip(joint).lower, cost)
+    yield at_most(bl.alip(joint).upper, level)
     yield at_most(bl.lip(joint), cost)
     yield at_most(bl.ldp(joint), cost * level)
     for found, leak in (
@@ -693,12 +768,27 @@ def corollary_5(c: Case) -> Iterator[Any]:
             yield at_most(value(bl.mutual_information(c.joint)), value(best))
 
 
-PAPER.cannot(
+@says(
     "Corollary 5",
     "The same for every sub-convex utility.",
-    "all sub-convex utilities are too many to try; mutual information is tried",
     part="every-utility",
+    cases=PRIVATE,
 )
+def corollary_5_every_utility(c: Case) -> Iterator[Any]:
+    """Each joint of that PML is a post-processing of the extremal one, which no utility gains by.
+
+    With L the level and k* the extremal kernel, W(z|y) = (L P_Z(z) - k(z|y)) / (L - 1) is a kernel
+    and k = k* W; a sub-convex utility is a sum over outcomes of a sublinear function of columns.
+    """
+    level = bl.pml(c.joint).sup().ratio.upper
+    if level > 1:
+        after = [
+            [(level * mass - v) / (level - 1) for mass, v in zip(c.marginal, row, strict=True)]
+            for row in c.rows
+        ]
+        yield all(v >= 0 for row in after for v in row) and all(sum(row) == 1 for row in after)
+        best = [[F(v) for v in row] for row in extremal(c.p, level).mechanism.matrix.tolist()]
+        yield product(best, after) == c.rows
 
 
 @says(
@@ -808,8 +898,22 @@ def table_1(c: Case) -> Iterator[Any]:
 
 @says("Table II", "Implications and equivalences of LDP, PML, PMC, LIP and ALIP.", cases=PRIVATE)
 def table_2(c: Case) -> Iterator[Any]:
-    """Every implication of the table on joints of high privacy, where all of them apply."""
-    for check in (proposition_1, proposition_3, theorem_6_i, theorem_6_ii, theorem_7):
+    """Every row of the table on joints of high privacy, where all of them apply."""
+    for check in (proposition_1, proposition_3, theorem_6_i, theorem_6_ii, theorem_1, theorem_5):
         yield from check(c)
-    yield from (*corollary_3_i(c), *corollary_3_ii(c))
-    yield at_most(bl.ldp(c.joint), ratio(bl.lip(c.joint)) * bl.lip(c.joint))
+    leak, cost = bl.pml(c.joint).sup(), bl.pmc(c.joint).sup()
+    yield same(bl.lip(c.joint), largest(leak, cost))
+    yield from (same(bl.alip(c.joint).lower, cost), same(bl.alip(c.joint).upper, leak))
+
+
+@says(
+    "Section II-D",
+    "eps-LIP implies 2 eps-LDP, and (eps_l, eps_u)-ALIP the sum of both.",
+    part="cited",
+    cases=POSITIVE,
+)
+def section_2_d(c: Case) -> Iterator[Any]:
+    """The level of LDP against both."""
+    level, both, asymmetric = bl.ldp(c.joint), ratio(bl.lip(c.joint)), bl.alip(c.joint)
+    yield at_most(level, both * both)
+    yield at_most(level, ratio(asymmetric.lower) * asymmetric.upper)

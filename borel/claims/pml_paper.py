@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 import borel as bl
-from borel.claims.cases import JOINTS, POSITIVE, Case, Cases
+from borel.claims.cases import JOINTS, POSITIVE, Case, Cases, product
 from borel.claims.judging import Paper
 from borel.claims.pmc_paper import composition
-from borel.claims.spans import Span, at_most, ball, below, largest, ratio, same, value
+from borel.claims.spans import Span, at_most, ball, below, largest, ratio, same, up_to, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -212,10 +212,18 @@ def lemma_1_2(c: Case) -> Iterator[Any]:
     cases=JOINTS,
 )
 def lemma_1_3(c: Case) -> Iterator[Any]:
-    """PML about the first letter of a chain against PML about the second, at every outcome."""
+    """PML about the first letter of a chain against the second; equality where it is stated."""
     about_first, about_second = c.before
+    start, onwards = c.chain
+    first, second = Case(start.p, product(start.rows, onwards)), Case(start.marginal, onwards)
     for y in range(len(c.rows[0])):
         yield at_most(bl.pml(about_first)(y), bl.pml(about_second)(y))
+        if y in second.outcomes:
+            top = max(second.density(x, y) for x in second.secrets)
+            best = max(first.secrets, key=lambda z: first.density(z, y))
+            onto = [x for x in second.secrets if start.rows[best][x]]
+            if all(second.density(x, y) == top for x in onto):
+                yield same(bl.pml(about_first)(y), bl.pml(about_second)(y))
 
 
 @says(
@@ -225,8 +233,16 @@ def lemma_1_3(c: Case) -> Iterator[Any]:
     cases=JOINTS,
 )
 def lemma_1_4(c: Case) -> Iterator[Any]:
-    """The suprema of PML before and after a random post-processing."""
-    yield at_most(bl.pml(c.released).sup(), bl.pml(c.joint).sup())
+    """PML of post-processed outcomes against the supremum; equality where it is stated."""
+    most, after = bl.pml(c.joint).sup(), bl.pml(c.released)
+    weights = [[F(v) for v in row] for row in c.post.matrix.tolist()]
+    for z in range(len(weights[0])):
+        yield at_most(after(z), most)
+        sources = [y for y in c.outcomes if weights[y][z]]
+        if len(sources) == 1 and same(bl.pml(c.joint)(sources[0]), most).holds:
+            yield same(after(z), most)
+    nothing = Case(c.p, [c.marginal] * len(c.p))
+    yield same(bl.pml(nothing.prior * (c.post @ nothing.mechanism)).sup(), 1)
 
 
 @says(
@@ -265,13 +281,25 @@ def lemma_1_5_mended(c: Case) -> Iterator[Any]:
 
 @says(
     "Lemma 1",
-    "Composition: the leakage of two outcomes is at most the sum.",
+    "Composition: the leakage of two outcomes is at most the sum; when that is met.",
     part="6",
     cases=JOINTS,
 )
 def lemma_1_6(c: Case) -> Iterator[Any]:
-    """PML of pairs of outcomes of an adaptive release against PML and conditional PML."""
+    """PML of pairs of outcomes of an adaptive release against the sum, and against the secrets."""
     yield from composition(c, bl.pml)
+    both, alone = bl.pml(c.composed), bl.pml(c.joint)
+    for y, (_, _, under) in zip(c.outcomes, _second_levels(c), strict=True):
+        best = _likeliest(c, y)
+        for z in under.outcomes:
+            met = same(both((y, z)), ratio(alone(y)) * bl.pml(under.joint)(z)).holds
+            yield met == bool(best & _likeliest(under, z))
+
+
+def _likeliest(c: Case, y: int) -> set[int]:
+    """Return the secrets whose information density with an outcome is the largest."""
+    top = max(c.density(x, y) for x in c.secrets)
+    return {x for x in c.secrets if c.density(x, y) == top}
 
 
 @says("Remark 3", "Rarer outcomes of deterministic mechanisms leak more.", cases=JOINTS)
@@ -633,16 +661,18 @@ def proposition_6(c: Case) -> Iterator[Any]:
 
 @says(
     "Section IV-B",
-    "One channel: PML n/(n-1) and LDP, LIP, LDI infinite.",
+    "One channel: PML log n/(n-1) at y_1, log n^2/(n^2-n+1) at others; LDP, LIP, LDI infinite.",
     part="channel",
     scope="n = 2, 4, 10",
 )
 def section_4_b() -> Iterator[Any]:
-    """The mechanism that excludes one secret at random, for n up to 10 secrets."""
+    """The mechanism in which one secret excludes one outcome, for n up to 10 secrets."""
     for n in (2, 4, 10):
-        rows = [[F(x != y) / (n - 1) for y in range(n)] for x in range(n)]
+        rows = [[F(y > 0) / (n - 1) for y in range(n)], *[[F(1, n)] * n for _ in range(n - 1)]]
         joint = bl.pmf([F(1, n)] * n) * bl.Mechanism.from_matrix(rows)
-        yield same(bl.pml(joint).sup(), F(n, n - 1))
+        ell = bl.pml(joint)
+        yield same(ell(0), F(n, n - 1))
+        yield from (same(ell(y), F(n * n, n * n - n + 1)) for y in range(1, n))
         yield from (same(f(joint), math.inf) for f in (bl.ldp, bl.lip, bl.ldi))
 
 
@@ -657,12 +687,10 @@ def proposition_7(c: Case) -> Iterator[Any]:
     flat = all(len({c.rows[x][y] for x in c.secrets} - {0}) == 1 for y in c.outcomes)
     mean = value(bl.pml(c.joint).mean())
     yield same(found, mean) if flat else below(found, mean)
-    if not flat:
-        yield at_most(found, value(bl.pml(c.joint).sup()))
+    yield up_to(found, value(bl.pml(c.joint).sup()))
     most = _logarithm(1 / c.least)
     for level, delta in pml_levels(c):
-        if not flat:
-            yield at_most(found, _logarithm(level.lower) + delta * most)
+        yield up_to(found, _logarithm(level.lower) + delta * most)
 
 
 def _logarithm(number: Any) -> Span:
@@ -674,12 +702,14 @@ def _logarithm(number: Any) -> Span:
 
 @says("Proposition 8", "f-information is at most E max{f(e^l), f(0)}.", cases=JOINTS)
 def proposition_8(c: Case) -> Iterator[Any]:
-    """Chi-square and total variation against the mean in Fractions."""
+    """Chi-square, total variation and Kullback-Leibler against the mean, f(0) = 1, 1/2 and 0."""
     tops = {y: max(c.density(x, y) for x in c.secrets) for y in c.outcomes}
     square = sum((c.marginal[y] * max((t - 1) ** 2, F(1)) for y, t in tops.items()), F(0))
     yield at_most(value(bl.f_information(c.joint, "chi_square")), square)
     half = sum((c.marginal[y] * max(t - 1, F(1)) / 2 for y, t in tops.items()), F(0))
     yield at_most(value(bl.total_variation(c.joint)), half)
+    terms = [c.marginal[y] * t * _logarithm(t) for y, t in tops.items()]
+    yield up_to(value(bl.f_information(c.joint, "kl")), sum(terms, Span(F(0), F(0))))
 
 
 @says(
@@ -702,6 +732,21 @@ def equation_25(c: Case) -> Iterator[Any]:
     """T(X; Y) against the cited bound."""
     found = value(bl.total_variation(c.joint))
     yield at_most(found, (len(c.p) - 1) * c.most * (ratio(bl.maximal_leakage(c.joint)) - 1))
+
+
+@says(
+    "Equation 26",
+    "The bound E max{e^l - 1, 1}/2 on total variation is tighter than that of (25).",
+    part="tighter",
+    errata=(20,),
+    reads="neither is tighter: (26) is at least 1/2, and (25) goes to 0 with maximal leakage",
+)
+def equation_26_tighter() -> Iterator[Any]:
+    """An outcome that does not depend on a fair bit: (26) is 1/2, and (25) is 0."""
+    joint = bl.pmf([HALF] * 2) * bl.Mechanism.from_matrix([[HALF] * 2] * 2)
+    leaks = [ratio(bl.pml(joint)(y)) - 1 for y in range(2)]
+    stated = HALF * (HALF * largest(leaks[0], 1) + HALF * largest(leaks[1], 1))
+    yield at_most(stated, (2 - 1) * HALF * (ratio(bl.maximal_leakage(joint)) - 1))
 
 
 @says("Table I", "What PML implies of other notions, and they of it.", cases=POSITIVE)

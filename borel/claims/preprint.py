@@ -43,11 +43,15 @@ LOST = (
 )
 
 
+ONLY_THERE = {"threshold"}
+"""Parts that the journal version adds to a statement."""
+
+
 def _shared() -> None:
     for here, there in IN_THE_JOURNAL.items():
         kind, number = here.split(" ")
         for one in pmc_paper.PAPER.statements:
-            if f"{one.kind} {one.number}" == there:
+            if f"{one.kind} {one.number}" == there and one.part not in ONLY_THERE:
                 computed = f"By the formula of the journal version, {there}: {one.computed}"
                 about = {"paper": PAPER.key, "kind": kind, "number": number, "computed": computed}
                 if one.reads:  # what is wrong there are formulas, which are lost here

@@ -112,6 +112,11 @@ class Refutation:
     settled : int
         How many of them settled all that was claimed: elsewhere a figure was refused, or its
         enclosure did not tell, or nothing was claimed.
+    left_out : dict of str to str
+        Named families on which the claim raises an error, each with the error: nothing was tried
+        there.
+    exhausted : bool
+        Whether the limit on the attempts ended the search, or the shrinking.
     """
 
     refuted: bool
@@ -122,6 +127,8 @@ class Refutation:
     verdict: Any = None
     family: str = ""
     setting: Setting | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
+    exhausted: bool = False
 
     def __bool__(self) -> bool:
         """Return whether the claim is refuted."""
@@ -130,9 +137,13 @@ class Refutation:
     def __repr__(self) -> str:
         """Show the counterexample, or how far it was searched."""
         if not self.refuted:
+            more = ", at the limit" if self.exhausted else ""
+            if self.left_out:
+                errors = sorted({error.split(":")[0] for error in self.left_out.values()})
+                more += f"; {len(self.left_out)} named families left out: {', '.join(errors)}"
             return (
-                f"Refutation(none found in {self.tried} attempts, {self.settled} of them settled, "
-                "which proves nothing)"
+                f"Refutation(not refuted in {self.tried} attempts, {self.settled} of them settled, "
+                f"which proves nothing{more})"
             )
         if self.setting is None:
             return f"Refutation(refuted by {self.family})"
@@ -148,7 +159,9 @@ class Refutation:
         return f"Refutation(refuted by {shown})"
 
 
-def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Refutation:
+def refute(
+    claim: Callable[..., Any], *, tries: int = 1000, limit: int = 5000, seed: int = 0
+) -> Refutation:
     """Look for a joint where a claim fails, and return the simplest one found.
 
     Parameters
@@ -162,8 +175,12 @@ def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Re
     tries : int, optional
         How many random settings are tried, before a search by optimisation from the most
         promising of them, and named continuous families.
+    limit : int, optional
+        How many attempts are made at most: random ones, those of the search by optimisation and of
+        shrinking, and named families. It counts work and not time, so that a search is the same
+        on every machine.
     seed : int, optional
-        What they are drawn from.
+        What random settings are drawn from.
 
     Returns
     -------
@@ -176,8 +193,8 @@ def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Re
     InvalidInput
         A claim that asks for something else, or returns something else, or that no setting
         settles because each raises an error of this library. Any other error that the claim raises
-        is passed on, with a note of the joint; where finite joints settled the claim, named
-        families that it fails on are left out.
+        is passed on, with a note of the joint; but where finite joints settled the claim, a named
+        family on which it raises one is left out, and ``left_out`` and the repr say so.
 
     Notes
     -----
@@ -188,7 +205,8 @@ def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Re
     Finite settings are drawn in Fractions, with zeros, ties and certain outcomes. Where verdicts
     carry a figure it is pushed up and down, by moving prior and mechanism with the simplex method
     of Nelder and Mead. A counterexample is shrunk: secrets and outcomes are dropped and merged,
-    and probabilities rounded, as long as the claim still fails. Claims of a joint alone are also
+    and probabilities rounded, as long as the claim still fails and ``limit`` allows; a figure of a
+    named family has a budget of 1 (`borel.options`). Claims of a joint alone are also
     tried on Laplace and Gaussian noise, on a copula mixture, and on a countable mechanism.
 
     Examples
@@ -197,51 +215,67 @@ def refute(claim: Callable[..., Any], *, tries: int = 1000, seed: int = 0) -> Re
     >>> bl.refute(lambda joint: bl.pmc(joint).sup() <= bl.pml(joint).sup())
     Refutation(refuted by prior (1/2, 1/2), mechanism [(0, 1); (1, 0)])
     """
-    if not isinstance(tries, int) or tries < 0:
-        raise InvalidInput("refute", expected="how many joints are tried", got=f"tries={tries!r}")
+    for name, number, least in (("tries", tries, 0), ("limit", limit, 1)):
+        if not isinstance(number, int) or isinstance(number, bool) or number < least:
+            raise InvalidInput(
+                "refute", expected="how many joints are tried", got=f"{name}={number!r}"
+            )
     with progress_bar(None, name="bl.refute", unit="joints tried") as bar:
-        return _refuted(_Search(claim, np.random.default_rng(seed), bar), tries)
+        return _refuted(_Search(claim, np.random.default_rng(seed), limit, bar), tries)
 
 
 def _refuted(search: _Search, tries: int) -> Refutation:
     """Look at random, then by optimisation, then among named families."""
-    found = search.at_random(tries) or search.optimised()
+    found: Setting | None = None
+    failed: tuple[str, Any, Any] | None = None
+    try:
+        found = search.at_random(tries) or search.optimised()
+        if found is None and not search.asked:
+            failed = search.families()
+        if found is not None:
+            found = search.shrunk(found)
+    except _Exhausted:
+        found = search.smallest
+    made = {"left_out": search.left_out, "exhausted": search.tried >= search.limit}
     if found is not None:
-        small = search.shrunk(found)
-        arguments = small.arguments(search.asked)
-        failed = search.failing(small.joint, arguments)
         return Refutation(
-            True, search.tried, search.settled, small.joint, arguments, failed, setting=small
+            True,
+            search.tried,
+            search.settled,
+            found.joint,
+            found.arguments(search.asked),
+            search.verdict,
+            setting=found,
+            **made,
         )
-    if not search.asked:
-        for name, joint in families():
-            try:
-                with options(budget=BUDGET):
-                    failed = search.failing(joint, {})
-            except Exception:
-                if not search.settled:
-                    raise
-                continue  # a claim about finite joints, which has no meaning here
-            if failed is not None:
-                return Refutation(
-                    True, search.tried, search.settled, joint, {}, failed, family=name
-                )
+    if failed is not None:
+        name, joint, verdict = failed
+        return Refutation(
+            True, search.tried, search.settled, joint, {}, verdict, family=name, **made
+        )
     if search.refused is not None and search.refused[0] == search.tried:
         raise InvalidInput(
             "refute",
             expected="a claim that can be computed for some joint",
             got=f"an error at each of {search.tried} joints, the last one: {search.refused[1]}",
         )
-    return Refutation(False, search.tried, search.settled)
+    return Refutation(False, search.tried, search.settled, **made)
+
+
+class _Exhausted(Exception):
+    """The limit on the attempts is reached."""
 
 
 class _Search:
     """One search: the claim, what it asks for, and what was tried."""
 
-    def __init__(self, claim: Callable[..., Any], rng: np.random.Generator, bar: Bar):
+    def __init__(self, claim: Callable[..., Any], rng: np.random.Generator, limit: int, bar: Bar):
         if not callable(claim):
             raise InvalidInput("refute", expected="a function of a joint", got=repr(claim))
         self.claim, self.rng, self.bar, self.tried, self.settled = claim, rng, bar, 0, 0
+        self.limit, self.left_out = limit, dict[str, str]()
+        self.smallest: Setting | None = None
+        self.verdict: Any = None
         self.refused: tuple[int, BorelError] | None = None
         takes = list(inspect.signature(claim).parameters.values())
         if not takes:
@@ -259,6 +293,8 @@ class _Search:
 
     def failing(self, joint: Any, arguments: dict[str, Any]) -> Any:
         """Return the fact that certainly fails, or None; also where a figure is refused."""
+        if self.tried >= self.limit:
+            raise _Exhausted
         self.tried += 1
         self.bar.tell(self.tried)
         facts: list[Any] = []
@@ -278,8 +314,12 @@ class _Search:
         return next((f for f, told in zip(facts, holds, strict=True) if told is False), None)
 
     def refutes(self, setting: Setting) -> bool:
-        """Return whether the claim fails in a setting."""
-        return self.failing(setting.joint, setting.arguments(self.asked)) is not None
+        """Return whether the claim fails in a setting, and remember the last one where it does."""
+        found = self.failing(setting.joint, setting.arguments(self.asked))
+        if found is None:
+            return False
+        self.smallest, self.verdict = setting, found
+        return True
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -340,6 +380,23 @@ class _Search:
                 minimize(of, corners[0], method="Nelder-Mead", options=how)
                 if hit:
                     return hit[0]
+        return None
+
+    def families(self) -> tuple[str, Any, Any] | None:
+        """Return the named family where the claim fails, with its joint and the fact, or None."""
+        for name, joint in families():
+            try:
+                with options(budget=BUDGET):
+                    failed = self.failing(joint, {})
+            except _Exhausted:
+                raise
+            except Exception as error:  # of a claim about finite joints, say
+                if not self.settled:
+                    raise
+                self.left_out[name] = f"{type(error).__name__}: {error}"
+                continue
+            if failed is not None:
+                return name, joint, failed
         return None
 
     # -- shrinking -----------------------------------------------------------------------------
@@ -411,7 +468,8 @@ def _simpler(s: Setting) -> Iterator[Setting]:
         table = getattr(s, name)
         for a, b in combinations(range(len(table[0])), 2) if table else ():
             yield replace(s, **{name: _joined(table, a, b)})
-    for d in DENOMINATORS:
+    finest = max(v.denominator for v in s.p)
+    for d in {*DENOMINATORS, finest - 1, 3 * finest // 4} - {0}:
         yield replace(s, p=_rounded(s.p, d))
         if (near := _rounded([s.delta, 1 - s.delta], d)[0]) not in (0, 1):
             yield replace(s, delta=near)

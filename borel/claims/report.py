@@ -40,15 +40,19 @@ def table(found: Sequence[tuple[Statement, Judgement]]) -> Any:
         said = statement.says
         if judgement.evidence:
             said += f"\n-> {judgement.evidence}"
-        searched = f"{judgement.scope}; {comparisons(judgement)}"
-        out.add_row(*map(Text, (statement.id, said, judgement.verdict, searched)))
+        out.add_row(*map(Text, (statement.id, said, judgement.verdict, searched(judgement))))
     return out
 
 
 def comparisons(judgement: Judgement) -> str:
     """Return how many comparisons were made, of what status, and how many are not settled."""
     left = f", {judgement.unsettled} of them not settled" if judgement.unsettled else ""
-    return f"{judgement.facts} comparisons{left}, {judgement.status}"
+    return f"{judgement.facts} comparison{'s' * (judgement.facts != 1)}{left}, {judgement.status}"
+
+
+def searched(judgement: Judgement) -> str:
+    """Return how far a statement was searched, and by what comparisons; "" where by none."""
+    return f"{judgement.scope}; {comparisons(judgement)}" if judgement.facts else ""
 
 
 def summary(found: Sequence[tuple[Statement, Judgement]]) -> Any:
@@ -119,6 +123,6 @@ def page(found: Sequence[tuple[Statement, Judgement]], drawn: Iterable[Drawing])
         seconds=round(sum(j.seconds for _, j in found)),
         verdicts=VERDICTS,
         counts=counts(found),
-        comparisons=comparisons,
+        searched=searched,
         figures=figures,
     )

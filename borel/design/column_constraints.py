@@ -6,6 +6,7 @@ A column is P(y|x) over the secrets; divided by P(y) it is r, of mean 1 under th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -81,23 +82,62 @@ class ComparableColumns:
 
 
 class ColumnsOnAverage:
-    """Any columns whose largest entries sum to ``most`` or less, as maximal leakage asks for."""
+    """Any columns whose prices are ``most`` or less on average, as maximal leakage asks for.
 
-    def __init__(self, p: Any, most: Fraction):
-        self.p, self.most = p, most
+    Parameters
+    ----------
+    p : sequence of Fraction
+        The prior.
+    most : Fraction
+        The bound on the mean over the outcomes.
+    price : callable
+        The price of a column by its largest entry h: non-decreasing, and linear up to ``knee`` and
+        beyond it; at the knee itself it is the smaller of both.
+    knee : Fraction
+        Where the price has a bend or a jump; 0 for none.
+    """
+
+    def __init__(
+        self,
+        p: Any,
+        most: Fraction,
+        price: Callable[[Fraction], Fraction] = lambda h: h,
+        knee: Fraction = Fraction(0),
+    ):
+        self.p, self.most, self.price, self.knee = p, most, price, knee
+
+    @classmethod
+    def beyond(cls, p: Any, high: Fraction, delta: Fraction) -> ColumnsOnAverage:
+        """Return columns of which those with h > high have mass delta: (epsilon, delta)-PML."""
+        return cls(p, delta, lambda h: Fraction(h > high), high)
+
+    @classmethod
+    def tail(cls, p: Any, most: Fraction, bend: Fraction) -> ColumnsOnAverage:
+        """Return columns of which the mean of (h - bend)^+ is ``most`` or less."""
+        return cls(p, most, lambda h: max(Fraction(0), h - bend), bend)
 
     def allows(self, column: Any) -> bool:
         """Return True: no column by itself is ruled out."""
         return True
 
     def cost(self, v: Any) -> Fraction:
-        """Return the largest entry."""
-        return max(v)
+        """Return the price of a column of mass 1."""
+        return self.price(max(v))
+
+    def spent(self, column: Any) -> Fraction:
+        """Return the price of a column times its mass."""
+        q = expectation(self.p, column)
+        return q * self.price(max(column) / q) if q else Fraction(0)
 
     def vertices(self) -> set[Column]:
-        """Return the vertices of the pieces on which one entry is largest: uniform on a set."""
+        """Return the vertices of the pieces on which the price is linear.
+
+        Up to the knee they are those of bounded columns. Where one entry is largest, and above the
+        knee, the others are 0 or as large: uniform on a set.
+        """
         sets = product((Fraction(0), Fraction(1)), repeat=len(self.p))
-        return {tuple(r / q for r in one) for one in sets if (q := expectation(self.p, one))}
+        uniform = {tuple(r / q for r in one) for one in sets if (q := expectation(self.p, one))}
+        return uniform | BoundedColumns(self.p, Fraction(0), self.knee).vertices()
 
 
 Constraint = BoundedColumns | ComparableColumns | ColumnsOnAverage
@@ -114,19 +154,21 @@ def constraint_of(what: str, guarantee: Any, p: Any, *, inner: bool) -> Constrai
     if kind is kinds.TailLeakage and delta in (0, 1):
         kind, delta = (kinds.AveragePML if delta == 1 else kinds.PML), 0
     known = kinds.PML, kinds.PMC, kinds.LIP, kinds.ALIP, kinds.LDP, kinds.AveragePML
-    if kind not in known or delta:
+    if kind not in known or (delta and kind is not kinds.PML):
         raise NotYet(
             what,
             missing=f"{guarantee}: no linear programme",
-            instead="PML and PMC (delta = 0), LIP, ALIP, LDP or AveragePML; or choose a parameter: "
-            "bl.design.smallest.",
+            instead="PML, tail leakage, PMC (delta = 0), LIP, ALIP, LDP or AveragePML; or choose a "
+            "parameter: bl.design.smallest.",
         )
-    factors = [_factor(what, level, inner) for level in guarantee.levels]
+    factors = [factor(what, level, inner) for level in guarantee.levels]
     first, last = factors[0], factors[-1]
     if kind is kinds.LDP:
         return ComparableColumns(p, first)
     if kind is kinds.AveragePML:
         return ColumnsOnAverage(p, min(first, Fraction(len(p))))  # it is never larger
+    if delta:
+        return ColumnsOnAverage.beyond(p, first, Fraction(delta))
     return BoundedColumns(
         p,
         Fraction(0) if kind is kinds.PML else 1 / first,
@@ -134,7 +176,7 @@ def constraint_of(what: str, guarantee: Any, p: Any, *, inner: bool) -> Constrai
     )
 
 
-def _factor(what: str, level: Level, inner: bool) -> Fraction:
+def factor(what: str, level: Level, inner: bool) -> Fraction:
     """Return e^level exactly, or a Fraction below (inner) or above it."""
     above = level.up
     if above == math.inf:

@@ -23,6 +23,15 @@ The expected loss of the best decision is of this kind: phi(r) = -min_w E r(X) l
 maximal leakage, which is :math:`\sum_y q(y) \max_x r_y(x)`, the pieces of the simplex on which one
 secret has the largest r take the place of the polytope, and the guarantee is one more row, of
 multiplier theta >= 0: the dual adds theta e^epsilon, and phi - theta max v takes the place of phi.
+(epsilon, delta)-PML is such a row too: the outcomes with max_x r_y(x) > e^epsilon, a price of 1
+each, have probability delta or less. As a set of matrices it is not convex, and merging outcomes
+may break it; as a set of laws q of columns it is a half-space.
+
+**Tail leakage** is :math:`\min_t t + E(\max_x r_Y(x) - t)^+ / \delta`, over t from 1 to
+e^epsilon. For one t it is a row again, of prices (max v - t)^+. For all t in an interval [a, b]
+its solutions are among those of :math:`E(\max_x r_Y(x) - b)^+ \le \delta (e^\varepsilon - a)`,
+whose dual bounds them. Intervals are bisected, that of the largest dual first: the best mechanism
+found is on one side, the largest dual that is left on the other, however early the search ends.
 """
 
 from __future__ import annotations
@@ -35,9 +44,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.design.column_constraints import Column, Constraint, constraint_of, expectation
+from borel.design.column_constraints import (
+    Column,
+    ColumnsOnAverage,
+    Constraint,
+    constraint_of,
+    expectation,
+    factor,
+)
 from borel.errors import InvalidInput, NotYet, Undecided
 from borel.figures.averages import mutual_information, total_variation
+from borel.guarantees import kinds
 from borel.numerics.intervals.rounding import log_fraction
 from borel.numerics.rational_systems import solution
 from borel.probability.alphabets import Finite
@@ -54,6 +71,12 @@ if TYPE_CHECKING:
 
 _MOST = 12
 """How many secrets: the vertices are about n 2^(n-1)."""
+_MOST_BY_THRESHOLDS = 8
+"""How many secrets for tail leakage, where a programme is solved for each of many thresholds."""
+_BISECTIONS = 40
+"""How often an interval of thresholds is bisected at most."""
+_NEAR = Fraction(1, 10**6)
+"""How near the best mechanism found and the dual are, absolutely, where the search ends."""
 _LARGEST = Fraction(10) ** 300
 """Entries beyond it, at probabilities below its inverse, are not given to a solver in floats."""
 
@@ -119,7 +142,8 @@ def best(
         Finite, every label of positive probability, at most 12 of them. Floats are taken as the
         Fractions proportional to them: that prior is the one of the result.
     guarantee : Guarantee
-        PML, PMC, LIP, ALIP or LDP, or AveragePML (maximal leakage).
+        PML (also with a delta), PMC, LIP, ALIP or LDP, tail leakage, or AveragePML (maximal
+        leakage).
     utility : str
         ``"mutual_information"`` or ``"total_variation"``, of secret and outcome.
     loss : array_like (n, m), optional
@@ -138,14 +162,17 @@ def best(
     InvalidInput
         Another prior, an unknown utility, a loss of another shape.
     NotYet
-        A guarantee whose programme is not linear (PML with delta > 0, tail leakage), or more than
-        12 secrets.
+        A guarantee whose programme is not linear (PMC with delta > 0), more than 12 secrets, or 8
+        for tail leakage; a loss with (epsilon, delta)-PML: its outcomes cannot be merged to
+        decisions, since merging may break the guarantee.
 
     Notes
     -----
     Its outcomes are numbered unless there is a loss. In the high-privacy regime of PML it is, up to
     the order of the outcomes, `borel.mechanisms.pml_extremal`, whatever the utility; beyond it, it
-    is a PML-extremal mechanism of that utility. The linear programme and the proof of the bound are
+    is a PML-extremal mechanism of that utility. With a delta, PML lets outcomes of that probability
+    tell all there is; under tail leakage ``optimum`` is as narrow as a bounded search over a
+    threshold makes it. The linear programme and the proof of the bound are
     at the head of borel/design/optimal_mechanisms.py. The linear programme is solved by HiGHS.
 
     References
@@ -168,12 +195,20 @@ def best(
     p = law.probabilities.tolist()
     decisions = None if decisions is None else Finite(decisions).labels
     phi, chosen = _utility(prior, utility, loss, decisions)
-    inner, outer = (
-        constraint_of("design.best", guarantee, p, inner=inner) for inner in (True, False)
-    )
-
-    weights, multipliers, theta = _solved(p, inner, phi)
-    columns = _exactly(p, inner, weights)
+    if chosen is not None and isinstance(guarantee, kinds.PML) and guarantee.delta:
+        raise NotYet(
+            "design.best",
+            missing=f"a loss with {guarantee}: outcomes merged to decisions may leak more",
+            instead="bl.guarantees.TailLeakage, which implies it and survives merging.",
+        )
+    if isinstance(guarantee, kinds.TailLeakage) and 0 < guarantee.delta < 1:
+        columns, dual = _over_thresholds(p, guarantee, phi)
+    else:
+        inner, outer = (
+            constraint_of("design.best", guarantee, p, inner=inner) for inner in (True, False)
+        )
+        columns, multipliers = _solved(p, inner, phi)
+        dual = multipliers.bound(p, outer, phi)
     names: Any = range(len(columns))
     if chosen is not None:
         columns, names = _by_decision(columns, p, chosen, decisions)
@@ -183,19 +218,15 @@ def best(
     if verdict.holds is not True:
         raise Undecided(f"design.best: the engine does not confirm {guarantee}: {verdict!r}")
 
-    beyond = max(
-        phi(p, v)[1] - theta * outer.cost(v) - expectation(multipliers, v) for v in outer.vertices()
-    )
-    dual: Any = sum(multipliers, Fraction(0)) + theta * (outer.most or 0) + beyond
     if chosen is not None:
         value: Any = sum((min(_expected(p, c, chosen)) for c in columns), Fraction(0))
         reached = Bound.exact(value, value, units="number")
-        optimum = Bound.certified(-dual, value, units="number")
+        optimum = Bound.certified(-dual, value, units="number")  # type: ignore[arg-type]
     else:
         figure = {"mutual_information": mutual_information, "total_variation": total_variation}
         reached = figure[utility](joint)
         units = reached.units
-        optimum = Bound.certified(reached.lower, dual, units=units)
+        optimum = Bound.certified(reached.lower, dual, units=units)  # type: ignore[arg-type]
     return Optimal(joint, guarantee, verdict, reached, optimum)
 
 
@@ -298,13 +329,27 @@ def _expected(p: Any, v: Any, losses: np.ndarray) -> list[Fraction]:
 # -- the programme ---------------------------------------------------------------------------------
 
 
-def _solved(
-    p: Any, constraint: Constraint, phi: Utility
-) -> tuple[dict[Column, float], list[Fraction], Fraction]:
-    """Solve the programme in floats: the masses of vertices, and the multipliers of the rows."""
+@dataclass(frozen=True)
+class _Multipliers:
+    """Multipliers of the rows, and of the mean price: any of them bound the optimum."""
+
+    rows: list[Fraction]
+    theta: Fraction = Fraction(0)
+
+    def bound(self, p: Any, constraint: Constraint, phi: Utility) -> Fraction:
+        """Return what no utility under a constraint exceeds."""
+        beyond = max(
+            phi(p, v)[1] - self.theta * constraint.cost(v) - expectation(self.rows, v)
+            for v in constraint.vertices()
+        )
+        return sum(self.rows, Fraction(0)) + self.theta * (constraint.most or 0) + beyond
+
+
+def _solved(p: Any, constraint: Constraint, phi: Utility) -> tuple[list[Column], _Multipliers]:
+    """Solve the programme in floats; return allowed columns, in Fractions, and the multipliers."""
     from scipy.optimize import linprog
 
-    nothing = {}, [Fraction(0)] * len(p), Fraction(0)  # costs the optimum, not the guarantee
+    nothing = _exactly(p, constraint, {}), _Multipliers([Fraction(0)] * len(p))  # true, if poor
     vertices = sorted(constraint.vertices())
     if max(map(max, vertices)) > _LARGEST:
         return nothing
@@ -320,9 +365,47 @@ def _solved(
     if found.x is None:
         return nothing
     weights = {v: float(q) for v, q in zip(vertices, found.x, strict=True) if q > 0}
-    multipliers = [-Fraction(float(m)) for m in found.eqlin.marginals]
+    rows = [-Fraction(float(m)) for m in found.eqlin.marginals]
     theta = -float(found.ineqlin.marginals[0]) if more else 0.0
-    return weights, multipliers, Fraction(max(theta, 0.0))
+    return _exactly(p, constraint, weights), _Multipliers(rows, Fraction(max(theta, 0.0)))
+
+
+def _over_thresholds(p: Any, guarantee: Any, phi: Utility) -> tuple[list[Column], Fraction]:
+    """Return the best columns found under tail leakage, and a bound on the best utility."""
+    if len(p) > _MOST_BY_THRESHOLDS:
+        raise NotYet(
+            "design.best",
+            missing=f"more than {_MOST_BY_THRESHOLDS} secrets under {guarantee}",
+            instead="merge secrets, or choose a parameter: bl.design.smallest.",
+        )
+    delta = Fraction(guarantee.delta)
+    low, high = (factor("design.best", guarantee.levels[0], inner=inner) for inner in (True, False))
+
+    def feasible(t: Fraction) -> list[Column]:
+        return _solved(p, ColumnsOnAverage.tail(p, delta * (low - t), t), phi)[0]
+
+    def bounded(a: Fraction, b: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+        wide = ColumnsOnAverage.tail(p, delta * (high - a), b)
+        return _solved(p, wide, phi)[1].bound(p, wide, phi), a, b
+
+    def utility(columns: list[Column]) -> Fraction:
+        masses = [expectation(p, c) for c in columns]
+        laws = [tuple(v / q for v in c) for c, q in zip(columns, masses, strict=True)]
+        return sum((q * phi(p, r)[0] for q, r in zip(masses, laws, strict=True)), Fraction(0))
+
+    first, last = Fraction(1), min(high, 1 / min(p))
+    best = max((feasible(t) for t in (first, min(low, last))), key=utility)
+    open_ = [bounded(first, last)]
+    for _ in range(_BISECTIONS):
+        dual, a, b = max(open_)
+        if dual - utility(best) <= _NEAR:
+            break
+        middle = (a + b) / 2
+        open_ = [one for one in open_ if one != (dual, a, b)]
+        open_ += [bounded(a, middle), bounded(middle, b)]
+        if middle <= low:
+            best = max(best, feasible(middle), key=utility)
+    return best, max(open_)[0]
 
 
 def _exactly(p: Any, constraint: Constraint, weights: dict[Column, float]) -> list[Column]:
@@ -358,9 +441,11 @@ def _feasible(columns: list[Column], constraint: Constraint) -> bool:
     """Return whether columns are a mechanism that is allowed, in Fractions."""
     if any(min(c) < 0 or not constraint.allows(c) for c in columns):
         return False
-    spent = sum(max(c) for c in columns)
     sums = {sum(row) for row in zip(*columns, strict=True)}
-    return sums == {1} and (constraint.most is None or spent <= constraint.most)
+    if isinstance(constraint, ColumnsOnAverage):
+        if sum((constraint.spent(c) for c in columns), Fraction(0)) > constraint.most:
+            return False
+    return sums == {1}
 
 
 def _by_decision(

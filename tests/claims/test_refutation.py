@@ -112,7 +112,7 @@ def test_optimisation_reaches_what_random_joints_do_not(monkeypatch):
     from borel.claims import refutation
 
     found = bl.refute(lambda joint: bl.pml(joint).sup() <= 4, tries=100)
-    assert found.setting is not None and min(found.setting.p) < F(1, 54)
+    assert found.setting is not None and min(found.setting.p) == F(1, 55), "the simplest one"
     monkeypatch.setattr(refutation._Search, "optimised", lambda self: None)
     monkeypatch.setattr(refutation, "families", lambda: iter(()))
     assert not bl.refute(lambda joint: bl.pml(joint).sup() <= 4, tries=100)
@@ -151,6 +151,25 @@ def test_an_error_of_the_claim_is_passed_on_with_the_joint():
 def test_a_claim_about_finite_joints_is_not_asked_of_others():
     found = bl.refute(lambda joint: len(joint.outcome.labels) < 9, tries=5)
     assert not found and found.settled < found.tried
+    assert "normal secret, gaussian(sigma=0.5)" in found.left_out and len(found.left_out) == 8
+    assert all(error.startswith("AttributeError: ") for error in found.left_out.values())
+    assert "8 named families left out: AttributeError" in repr(found)
+
+
+def test_the_limit_ends_every_stage_of_the_search():
+    def true(joint, delta):
+        return bl.pml(joint).sup() <= bl.ldp(joint)
+
+    found = bl.refute(true, tries=1000, limit=30)
+    assert not found and found.tried == 30 and found.exhausted
+    assert "not refuted in 30 attempts" in repr(found) and "at the limit" in repr(found)
+    assert not bl.refute(lambda joint, delta: True, tries=5).exhausted
+    false = FALSE["psi_1 is not closed"]
+    whole = bl.refute(false)
+    short = bl.refute(false, limit=whole.tried - 40)  # in the midst of shrinking
+    assert short and short.exhausted and short.setting.size >= whole.setting.size
+    again = false(short.joint, **short.arguments)
+    assert again.holds is False and short.verdict.holds is False
 
 
 def test_facts_before_an_error_count():
@@ -174,7 +193,7 @@ def test_calls_that_are_no_search():
     for wrong, said in ((5, "a function of a joint, got 5"), (lambda: True, "one of nothing")):
         with pytest.raises(bl.InvalidInput, match=said):
             bl.refute(wrong)
-    for tries in (-1, "a"):
+    for wrong in ({"tries": -1}, {"tries": "a"}, {"limit": 0}, {"limit": 1.5}, {"limit": True}):
         with pytest.raises(bl.InvalidInput, match="how many joints"):
-            bl.refute(lambda joint: True, tries=tries)
+            bl.refute(lambda joint: True, **wrong)
     assert bl.refute(lambda joint, level=1: bl.pml(joint).sup() <= level, tries=50)

@@ -127,6 +127,78 @@ def test_maximal_leakage_of_a_uniform_secret_bounds_the_best_guess():
     assert same.optimum == found.optimum
 
 
+@pytest.mark.parametrize("delta", [F(1, 100), F(1, 4), F(9, 10)])
+def test_at_level_0_a_delta_lets_that_share_of_a_secret_out(delta):
+    """An outcome that leaks nothing, or all: I = delta log n for a uniform secret."""
+    for n in (2, 3):
+        found = bl.design.best(bl.pmf([F(1, n)] * n), g.PML(ratio=1, delta=delta))
+        truth = float(delta) * math.log(n)
+        assert found.optimum.lower <= truth * (1 + 1e-14)
+        assert truth * (1 - 1e-14) <= found.optimum.upper and found.optimum.width < 1e-9
+
+
+@pytest.mark.parametrize("delta", [F(1, 10), F(1, 2), F(99, 100)])
+def test_total_variation_of_a_fair_bit_under_tail_leakage(delta):
+    """It is half the mean of e^leakage - 1, which tail leakage bounds, and a constant attains."""
+    found = bl.design.best(
+        bl.pmf([F(1, 2)] * 2), g.TailLeakage(ratio=F(3, 2), delta=delta), utility="total_variation"
+    )
+    assert found.verdict.holds
+    assert found.optimum.lower <= 0.25 <= found.optimum.upper and found.optimum.width < 0.01
+
+
+def test_tail_leakage_is_between_pml_and_maximal_leakage():
+    prior, level = bl.pmf([F(1, 6), F(1, 3), F(1, 2)]), F(3, 2)
+    least = bl.design.best(prior, g.PML(ratio=level)).optimum
+    most = bl.design.best(prior, g.AveragePML(ratio=level)).optimum
+    before = least
+    for delta in (F(1, 100), F(9, 10)):
+        found = bl.design.best(prior, g.TailLeakage(ratio=level, delta=delta))
+        assert found.verdict.holds and found.optimum.width < 0.01
+        assert before.lower <= found.optimum.upper, "what a smaller delta allows is allowed"
+        assert found.optimum.lower <= most.upper
+        before = found.optimum
+        tail = bl.design.best(prior, g.PML(ratio=level, delta=delta))  # which it implies
+        assert found.optimum.lower <= tail.optimum.upper
+
+
+def worst_mean(p, k, delta):
+    """The mean of e^leakage over the worst delta of outcomes, and the probabilities, in floats."""
+    q = np.einsum("x,...xy->...y", p, k)
+    top = k.max(axis=-2) / q
+    order = np.argsort(-top, axis=-1)
+    q, top = (np.take_along_axis(v, order, axis=-1) for v in (q, top))
+    left = np.clip(delta - (np.cumsum(q, axis=-1) - q), 0, q)
+    return (left * top).sum(axis=-1) / delta, q, top
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0.1, 0.7])
+def test_no_random_mechanism_beats_the_optimum_with_a_delta(delta):
+    rng = np.random.default_rng(7)
+    p, level = np.array([1 / 6, 1 / 3, 1 / 2]), 1.5
+    k = rng.dirichlet([0.4] * 4, size=(40000, 3))
+    k = rng.uniform(size=(40000, 1, 1)) * (k - k[:, :1]) + k[:, :1] + 1e-12
+    k /= k.sum(axis=-1, keepdims=True)
+    mean, q, top = worst_mean(p, k, delta)
+    law = np.einsum("x,...xy->...y", p, k)[:, None]
+    information = (p[:, None] * k * np.log(k / law)).sum(axis=(1, 2))
+    beyond = (q * (top > level)).sum(axis=-1)
+    for guarantee, allowed in (
+        (g.TailLeakage(math.log(level), delta=delta), mean <= level),
+        (g.PML(math.log(level), delta=delta), beyond <= delta),
+    ):
+        found = bl.design.best(bl.pmf(p.tolist()), guarantee)
+        assert allowed.sum() > 100
+        assert information[allowed].max() <= found.optimum.upper + 1e-12
+        made = found.mechanism.matrix.astype(float)
+        again, q_, top_ = worst_mean(p, made[:, made.any(axis=0)], delta)
+        if isinstance(guarantee, g.PML):
+            assert (q_ * (top_ > level * (1 + 1e-12))).sum() <= delta * (1 + 1e-12)
+        else:
+            assert again <= level * (1 + 1e-12)
+
+
 TARGETS = [
     g.PML(ratio=HIGH),
     g.PML(0.5),
@@ -304,8 +376,13 @@ def test_ten_secrets():
         (lambda: bl.design.best(bl.pmf([0.5] * 2), 1.0), InvalidInput, "a guarantee"),
         (lambda: bl.design.best(bl.normal(), g.PML(1.0)), InvalidInput, "finite prior"),
         (lambda: bl.design.best(bl.pmf([0, 1]), g.PML(1.0)), InvalidInput, "positive prob"),
-        (lambda: bl.design.best(bl.pmf([0.5] * 2), g.PML(1.0, delta=0.1)), NotYet, "linear"),
-        (lambda: bl.design.best(bl.pmf([0.5] * 2), g.TailLeakage(1.0, 0.1)), NotYet, "linear"),
+        (lambda: bl.design.best(bl.pmf([0.5] * 2), g.PMC(1.0, delta=0.1)), NotYet, "linear"),
+        (
+            lambda: bl.design.best(bl.pmf([0.5] * 2), g.PML(1.0, delta=0.1), loss=[[0, 1], [1, 0]]),
+            NotYet,
+            "merged to decisions",
+        ),
+        (lambda: bl.design.best(bl.pmf([1 / 9] * 9), g.TailLeakage(1.0, 0.1)), NotYet, "8 secrets"),
         (lambda: bl.design.best(bl.pmf([1 / 16] * 16), g.PML(1.0)), NotYet, "12 secrets"),
         (
             lambda: bl.design.best(bl.pmf([0.5] * 2), g.PML(1.0), utility="mi"),
