@@ -529,3 +529,53 @@ def test_information_of_an_endless_secret_about_an_answer():
             for k, q in ((half**x, yes), (1 - half**x, 1 - yes))
         )
         assert found.lower <= truth <= found.upper and found.width <= 1e-10
+
+
+# -- noise of two slopes, by a condition ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "places", "weights"),
+    [
+        (1.0, 2.0, (0.0, 1.0, 3.0), (0.25, 0.25, 0.5)),
+        (0.5, 4.0, (-2.0, 0.25), (0.75, 0.25)),
+        (3.0, 0.125, (-1.0, 0.0, 0.5, 2.0), (0.5, 0.125, 0.125, 0.25)),
+    ],
+)
+@pytest.mark.parametrize("written", ["where", "maximum"])
+def test_noise_of_two_slopes_on_a_finite_secret(up, down, places, weights, written):
+    """log f falls by `up` above the secret and by `down` below it.
+
+    Between secrets and beyond them log f_Y - log f is convex in y, and log f - log f' is linear:
+    the suprema of PMC and LDP are at secrets, or limits far out. PML is at least what it is there.
+    """
+
+    def density(y, x):
+        d = y - x
+        if written == "where":
+            return np.where(d >= 0, np.exp(-up * d), np.exp(down * d)) * (up * down / (up + down))
+        return np.exp(-up * np.maximum(d, 0) + down * np.minimum(d, 0)) * (up * down / (up + down))
+
+    def log_f(y, x):
+        return -up * (y - x) if y >= x else down * (y - x)
+
+    on = bl.Finite(places)
+    made = bl.pmf(weights, on=on) * bl.Mechanism(density, secret=on, outcome=bl.Reals())
+    with mp.workdps(30):
+        far = [mp.mpf(places[0]) - 1, mp.mpf(places[-1]) + 1]  # nothing changes beyond the secrets
+        rows = [[mp.mpf(log_f(mp.mpf(y), mp.mpf(x))) for x in places] for y in (*far, *places)]
+        means = [mp.log(sum(w * mp.exp(v) for w, v in zip(weights, r, strict=True))) for r in rows]
+        pml, pmc, ldp = (
+            max(values)
+            for values in (
+                [max(r) - m for r, m in zip(rows, means, strict=True)],
+                [m - min(r) for r, m in zip(rows, means, strict=True)],
+                [max(r) - min(r) for r in rows],
+            )
+        )
+        found = bl.pml(made).sup()
+        assert pml <= found.upper
+    holds(bl.pmc(made).sup(), pmc)
+    holds(bl.ldp(made), ldp)
+    assert found.status == "certified"
+    assert found.width < 1e-8
