@@ -8,16 +8,20 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import special, stats
 
 import borel as bl
-from borel.engine import engine_for
+from borel.engine import certified_engine, engine_for
 from borel.engine.infinite.proofs import Search
+from borel.engine.kernels import leakage_far_out
 from borel.engine.kernels.ratios_far_out import fall_of
 from borel.engine.problem.reduced_joint import on_steps
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
+from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.trace import trace
 
 N0, Z, UNIT, LINE = bl.Integers(0, None), bl.Integers(), bl.Interval(0, 1), bl.Reals()
@@ -529,3 +533,88 @@ def test_information_of_an_endless_secret_about_an_answer():
             for k, q in ((half**x, yes), (1 - half**x, 1 - yes))
         )
         assert found.lower <= truth <= found.upper and found.width <= 1e-10
+
+
+# -- noise of two slopes, by a condition ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "places", "weights"),
+    [
+        (1.0, 2.0, (0.0, 1.0, 3.0), (0.25, 0.25, 0.5)),
+        (0.5, 4.0, (-2.0, 0.25), (0.75, 0.25)),
+        (3.0, 0.125, (-1.0, 0.0, 0.5, 2.0), (0.5, 0.125, 0.125, 0.25)),
+    ],
+)
+@pytest.mark.parametrize("written", ["where", "maximum"])
+def test_noise_of_two_slopes_on_a_finite_secret(up, down, places, weights, written):
+    """log f falls by `up` above the secret and by `down` below it.
+
+    Between secrets and beyond them log f_Y - log f is convex in y, and log f - log f' is linear:
+    the suprema of PMC and LDP are at secrets, or limits far out. PML is at least what it is there.
+    """
+
+    def density(y, x):
+        d = y - x
+        if written == "where":
+            return np.where(d >= 0, np.exp(-up * d), np.exp(down * d)) * (up * down / (up + down))
+        return np.exp(-up * np.maximum(d, 0) + down * np.minimum(d, 0)) * (up * down / (up + down))
+
+    def log_f(y, x):
+        return -up * (y - x) if y >= x else down * (y - x)
+
+    on = bl.Finite(places)
+    made = bl.pmf(weights, on=on) * bl.Mechanism(density, secret=on, outcome=bl.Reals())
+    with mp.workdps(30):
+        far = [mp.mpf(places[0]) - 1, mp.mpf(places[-1]) + 1]  # nothing changes beyond the secrets
+        rows = [[mp.mpf(log_f(mp.mpf(y), mp.mpf(x))) for x in places] for y in (*far, *places)]
+        means = [mp.log(sum(w * mp.exp(v) for w, v in zip(weights, r, strict=True))) for r in rows]
+        values = {
+            "pml": [max(r) - m for r, m in zip(rows, means, strict=True)],
+            "pmc": [m - min(r) for r, m in zip(rows, means, strict=True)],
+            "ldp": [max(r) - min(r) for r in rows],
+        }
+        surface = certified_engine(made).surface
+        ratios = TailRatios([folded(surface.graph.bind({"x": x})) for x in places])
+        boxes = (-INF, places[0] - 1), (places[-1] + 1, INF)
+        for row, box in zip(rows, boxes, strict=False):
+            low, high = ratios.difference(0, 1, *box)
+            assert low <= row[0] - row[1] <= high
+            assert high - low < 1e-12
+        for kind, of in values.items():
+            for truth, box in zip(of, boxes, strict=False):
+                low, high = leakage_far_out.leakage(surface, kind, *box)
+                assert low <= truth <= high
+                assert high - low < 1e-8
+        pml, pmc, ldp = (max(of) for of in values.values())
+        found = bl.pml(made).sup()
+        assert pml <= found.upper
+    holds(bl.pmc(made).sup(), pmc)
+    holds(bl.ldp(made), ldp)
+    assert found.status == "certified"
+    assert found.width < 1e-8
+
+
+def test_noise_of_two_slopes_over_draws():
+    """The suprema of PMC of each draw: log f_Y - log f is convex between secrets, and far out."""
+    places, weights = (0.0, 1.0, 2.5), ((0.25, 0.25, 0.5), (0.5, 0.375, 0.125))
+    on = bl.Finite(places)
+    draws = xr.Dataset({"p": (("chain", "draw", "secret"), [list(weights)])})
+    learnt = bl.priors.from_posterior(draws, lambda draw: bl.pmf(draw["p"], on=on))
+    noise = bl.Mechanism(
+        lambda y, x: np.where(y >= x, np.exp(x - y), np.exp(2 * (y - x))) / 1.5,
+        secret=on,
+        outcome=LINE,
+    )
+    found = bl.pmc(learnt * noise).sup().draws
+    assert (found.status == "certified").all()
+    for k, p in enumerate(weights):
+        with mp.workdps(30):
+            at = []
+            for y in (-1, *places, 4):
+                row = [mp.mpf(x - y if y >= x else 2 * (y - x)) for x in places]
+                mean = sum(w * mp.exp(v) for w, v in zip(p, row, strict=True))
+                at.append(mp.log(mean) - min(row))
+            low, high = (float(v.values.ravel()[k]) for v in (found.lower, found.upper))
+            assert low <= max(at) <= high
+        assert high - low < 1e-5

@@ -22,7 +22,7 @@ from borel.engine.draws.kernel_integrals import (
 )
 from borel.engine.kernels import leakage_far_out
 from borel.engine.kernels.quadrature_rules import Outcomes, nodes, power, rule, wide
-from borel.engine.kernels.unbounded_secrets import JUMPS
+from borel.engine.kernels.unbounded_secrets import may_jump
 from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
@@ -82,10 +82,10 @@ class _Pieces:
 
         At an atom too, which is a cut: then it is there what it tends to.
         """
-        if len(cells.points) and JUMPS & log.graph.operations:
-            return None
         finite = [p for p in cells.ends if all(map(math.isfinite, p))]
         cuts = np.unique([*cells.low, *cells.high, *(v for p in finite for v in p)])
+        if len(cells.points) and _may_jump(surface, log, (cuts[0], cuts[-1]), y):
+            return None
         found = leakage_far_out.pieces_between(surface, log, cuts, *y, order=NODES)
         return None if found is None else cls(surface, log, y, cells, found)
 
@@ -204,10 +204,10 @@ class _Points:
     ) -> _Points | None:
         """Return the points, unless log f may jump between them."""
         graph = log.graph
-        if cells.ends or JUMPS & graph.operations:
-            return None
         order = np.argsort(cells.points)
         places = cells.points[order]
+        if cells.ends or _may_jump(surface, log, (places[0], places[-1]), y):
+            return None
         # parts of the way from each point to the next one
         shares = np.linspace(0.0, 1.0, _PARTS + 1)
         cuts = places[:-1, None] + (places[1:] - places[:-1])[:, None] * shares
@@ -248,6 +248,13 @@ class _Points:
         lower = np.where(np.isfinite(lower), lower - 2.0**-48 * (1 + np.abs(lower)), 0.0)
         upper = np.where(np.isfinite(upper), upper + 2.0**-48 * (1 + np.abs(upper)), np.inf)
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+
+def _may_jump(
+    surface: Surface, log: Program, x: tuple[float, float], y: tuple[float, float]
+) -> bool:
+    """Return whether log f may jump between some secrets, for outcomes of a box."""
+    return may_jump(log.graph, {surface.secret.names[0]: x, "y": y})
 
 
 def finite_for_numbers(graph: Graph) -> bool:

@@ -17,6 +17,7 @@ from borel import settings
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.dependence import through
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.operations import STEPS, TRUTHS
 from borel.numerics.intervals import interpreter
 from borel.numerics.jets import arithmetic
@@ -24,7 +25,6 @@ from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Secret
-    from borel.numerics.graphs.graph import Graph
 
 JUMPS = TRUTHS | STEPS | {"where", "remainder", "floor_divide"}
 """Operations that jump: what they lead to is not known by its slopes."""
@@ -33,6 +33,40 @@ _PIECES = 20
 _NEAR_0 = 2.0**-6
 _FARTHEST = 45.0  # sinh of that is 1.7e19
 _FARTHEST_CUT, _LITTLE = 1e13, 1e-12
+
+
+def may_jump(graph: Graph, box: dict[str, tuple[float, float]]) -> bool:
+    """Return whether a function may jump on a closed box: a condition is not one throughout.
+
+    Parameters
+    ----------
+    graph : Graph
+        The function.
+    box : dict
+        The least and the largest value of each input, perhaps infinite.
+
+    Examples
+    --------
+    >>> from borel.numerics.graphs.trace import trace
+    >>> graph = trace(lambda y, x: np.where(y > x, y - x, 2 * (x - y)), ("y", "x"), ())
+    >>> [may_jump(graph, {"x": (0.0, 1.0), "y": (low, math.inf)}) for low in (0.5, 2.0)]
+    [True, False]
+    """
+    if not JUMPS & graph.operations:
+        return False
+    if not JUMPS & graph.operations <= TRUTHS | {"where"}:
+        return True
+    lanes = {name: (np.array([[a]]), np.array([[b]])) for name, (a, b) in box.items()}
+    for k, (op, args) in enumerate(graph.nodes):
+        if op == "where" and graph.nodes[args[0]][0] not in TRUTHS:
+            return True
+        if op in TRUTHS:
+            program = Program(Graph(graph.nodes[: k + 1], graph.inputs))
+            jet = program.run({n: lanes[n] for n in graph.inputs}, 0, everywhere=True).jet
+            low, high = arithmetic.entry(jet, 0)
+            if not (low == high).all():
+                return True
+    return False
 
 
 def cuts(secret: Secret) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder
-from borel.numerics.graphs.operations import TOTAL
+from borel.numerics.graphs.operations import TOTAL, TRUTHS
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
@@ -125,6 +125,12 @@ class TailRatios:
                 inner = self._value(args[0], low, high)
                 if not inner[0] > (-1 if op == "log1p" else 0):
                     return False
+            elif op in TRUTHS:
+                if self._decided(node, low, high) is None:
+                    return False
+            elif op == "where":
+                if self._decided(args[0], low, high) is None:
+                    return False
             elif op != "input" and op not in TOTAL:
                 return False
         return True
@@ -182,13 +188,28 @@ class TailRatios:
                 powers[power] = part if power not in powers else batched.add(powers[power], part)
         return powers, rest
 
-    def _value(self, node: int, low: float, high: float) -> Box:
+    def _value(self, node: int, low: float, high: float, everywhere: bool = False) -> Box:
         """Enclose a node over the box."""
         if node not in self._programs:
             self._programs[node] = Program(self.joined.graph(node))
         named = {**self._ranges, "y": (np.array([[low]]), np.array([[high]]))}
-        found = batched.settled(arithmetic.entry(self._programs[node].run(named, 0).jet, 0))
+        jet = self._programs[node].run(named, 0, everywhere=everywhere).jet
+        found = batched.settled(arithmetic.entry(jet, 0))
         return found[0].reshape(()), found[1].reshape(())
+
+    def _decided(self, node: int, low: float, high: float) -> bool | None:
+        """Return what a condition is on the box, if it is one of both, single points too."""
+        least, most = self._value(node, low, high, everywhere=True)
+        return bool(least > 0) if least == most and least in (0, 1) else None
+
+    def _taken(self, op: str, args: tuple, low: float, high: float) -> int | None:
+        """Return which of two a choice takes on the box, if it is one of them throughout."""
+        if op == "where":
+            yes = self._decided(args[0], low, high)
+            return None if yes is None else args[1 if yes else 2]
+        terms = _minus(*(self._terms(a, low, high) for a in args))
+        sign = _sign(terms, low, high) * (1 if op == "maximum" else -1)
+        return args[sign < 0] if sign else None
 
     def _terms(self, node: int, low: float, high: float) -> Terms:
         op, args = self.nodes[node]
@@ -199,6 +220,9 @@ class TailRatios:
             return {(1, None): Fraction(1)}
         if op == "logaddexp":
             return self._sum(args[0], args[1], low, high) or opaque
+        if op in ("where", "maximum", "minimum"):
+            taken = self._taken(op, args, low, high)
+            return opaque if taken is None else self._terms(taken, low, high)
         if op not in ("add", "subtract", "negative", "multiply", "divide", "square", "absolute"):
             return opaque
         parts = [self._terms(a, low, high) for a in args]

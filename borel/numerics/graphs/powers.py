@@ -341,7 +341,10 @@ class _Writer(GraphBuilder):
         return out
 
     def exact(self, number: Fraction) -> int:
-        """Add a number that is a float64."""
-        if (value := float64_of(number)) is None:
+        """Add a number that is a float64, or the quotient of two."""
+        if (value := float64_of(number)) is not None:
+            return self.constant(value)
+        parts = [float64_of(Fraction(part)) for part in (number.numerator, number.denominator)]
+        if None in parts:
             raise NotAlgebraic
-        return self.constant(value)
+        return self.add("divide", *(self.constant(part) for part in parts if part is not None))

@@ -147,7 +147,8 @@ def _careful_product(a: Box, b: Box) -> Box:
         return out
     # infinite ends of the factors may be meant (a singular density); keep them only outwards
     fixed = np.where(np.isinf(low), low, out[0]), np.where(np.isinf(high), high, out[1])
-    return _bounded(*fixed)
+    nothing = zero & ((np.isnan(a[0]) & np.isnan(a[1])) | (np.isnan(b[0]) & np.isnan(b[1])))
+    return _bounded(*(np.where(nothing, np.nan, end) for end in fixed))
 
 
 def square(a: Box) -> Box:
@@ -169,7 +170,7 @@ def absolute(a: Box) -> Box:
 
 
 def reciprocal(a: Box) -> Box:
-    """Enclose 1 / a; where a may be 0 on both sides, everything."""
+    """Enclose 1 / a; where a may be 0 on both sides, everything; of 0 itself it is unknown."""
     low, high = 1.0 / a[1], 1.0 / a[0]
     if ((low > _SMALL) & (high < _BIG)).all() and (high >= low).all():
         return low - low * EPS, high + high * EPS
@@ -181,7 +182,8 @@ def reciprocal(a: Box) -> Box:
     low = np.where(below & (a[1] == 0), -np.inf, low)
     spans = (a[0] < 0) & (a[1] > 0) | ((a[0] == 0) & (a[1] == 0))
     low, high = np.where(spans, -np.inf, low), np.where(spans, np.inf, high)
-    unknown = np.isnan(a[0]) | np.isnan(a[1])
+    # 0 times everything is 0, but 0 times 1 / 0 is no number
+    unknown = np.isnan(a[0]) | np.isnan(a[1]) | ((a[0] == 0) & (a[1] == 0))
     out = _bounded(low, high)
     return np.where(unknown, np.nan, out[0]), np.where(unknown, np.nan, out[1])
 
