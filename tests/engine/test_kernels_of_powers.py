@@ -9,14 +9,22 @@ from fractions import Fraction as F
 import mpmath as mp
 import numpy as np
 import pytest
+from flint import arb
 
 import borel as bl
 from borel.engine import certified_engine
+from borel.engine.continuous.f_information import f_information
+from borel.engine.draws.one_prior import mutual_information
 from borel.engine.problem.kernel_normalisation import statement
+from borel.errors import NotEnclosed
+from borel.numerics.balls.interpreter import Prepared
 from borel.numerics.graphs import float64, powers
 from borel.numerics.graphs.power_integrals import integral
 from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.graphs.trace import trace
+from borel.numerics.intervals.interpreter import evaluate
+from borel.numerics.jets.interpreter import Program
+from borel.probability.generators import NAMED
 
 UNIT = bl.Interval(0, 1)
 
@@ -277,6 +285,79 @@ def test_0_times_1_over_0_is_no_number(prior, density, outcome, y):
         for found in (bl.pml(made)(y), bl.pmc(made)(y)):
             assert found.status == "undecided"
             assert found.lower <= np.log(2)
+
+
+NO_NUMBERS = {  # of y and x, at x = 0
+    "reciprocal": lambda y, x: (1 / x) * x * y,
+    "quotient": lambda y, x: (x / x) * (y - 0.5) * x,
+    "of a sum": lambda y, x: x * (1 + y / x),
+    "power": lambda y, x: x * (x**-0.5 * y),
+    "logarithm": lambda y, x: x * np.log(x) * y,
+    "quotient of logarithms": lambda y, x: (1 / np.log(x)) * np.log(x) * y,
+}
+
+
+@pytest.mark.parametrize("density", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_no_arithmetic_makes_up_a_number(density):
+    """0 (x / x) is 0 beside x = 0 only; a secret of mass may be there."""
+    with np.errstate(all="ignore"):
+        assert np.isnan(density(np.float64(0.25), np.float64(0.0)))
+    graph = trace(density, ("y", "x"), ())
+    y, x = np.full((1, 1), 0.25), np.zeros((1, 1))
+    low, high = evaluate(graph, {"y": (y, y), "x": (x, x)})
+    assert not np.isfinite([low, high]).all()
+    for g in (graph, graph.bind({"x": 0.0})):
+        inputs = {"y": (y, y), "x": (x, x)}
+        found = Program(g).run({n: inputs[n] for n in g.inputs}, everywhere=True).jet
+        assert not np.isfinite(found).all()
+        f = Prepared(g, "y").at({"x": 0.0})
+        ends = f.run(arb(0.25), arb(0.5))[0][f.root]
+        assert not all(end.is_finite() for end in ends)
+
+
+def test_0_times_what_may_be_a_number_stays_0():
+    """Of a choice the one that is taken; and of a logarithm of the outcome."""
+    y, x = np.zeros((1, 1)), np.zeros((1, 1))
+    for density in (
+        lambda y, x: x * np.log(y + 0.25),
+        lambda y, x: x * np.where(x == 0, 1, 1 / x) + 0 * y,
+    ):
+        graph = trace(density, ("y", "x"), ())
+        inputs = {"y": (y, y), "x": (x, x)}
+        assert [*evaluate(graph, inputs)] == [0, 0]
+        assert not np.any(Program(graph).run(inputs, everywhere=True).jet)
+        f = Prepared(graph, "y").at({"x": 0.0})
+        assert all(end == 0 for end in f.run(arb(0), arb(1))[0][f.root])
+
+
+def test_a_condition_on_0_times_1_over_0_is_left_open():
+    """NumPy takes NaN for true; constants were folded to 0, which is false."""
+    graph = trace(lambda y, x: np.where(x * (1 / x), -1.0, 1.0) + 0 * y, ("y", "x"), ())
+    y = np.full((1, 1), 0.25)
+    low, high = Program(graph.bind({"x": 0.0})).run({"y": (y, y)}, everywhere=True).jet
+    assert low <= -1 <= high
+
+
+def test_the_information_of_what_is_no_number_is_not_certified():
+    made = HALVES * bl.Mechanism(
+        lambda y, x: 1 + (x / x) * (y - 0.5) * x, secret=UNIT, outcome=UNIT
+    )
+    with pytest.raises(NotEnclosed):
+        f_information(certified_engine(made), NAMED["kl"])
+
+
+def test_the_information_of_a_finite_prior_without_arb():
+    """What is asked where Arb has no answer took one prior for a table of draws, and crashed."""
+    made = bl.pmf([F(1, 4), F(3, 4)], on=bl.Finite([0, 0.5])) * bl.Mechanism(
+        lambda y, x: 1 + (y - 0.5) * x, secret=UNIT, outcome=UNIT
+    )
+    found = mutual_information(made, certified_engine)
+
+    def part(y):
+        f, law = 1 + (y - 0.5) / 2, 1 + 0.375 * (y - 0.5)
+        return (mp.log(1 / law) + 3 * f * mp.log(f / law)) / 4
+
+    holds(found, mp.quad(part, [0, 1]), width=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -595,6 +595,21 @@ def test_noise_of_two_slopes_on_a_finite_secret(up, down, places, weights, writt
     assert found.width < 1e-8
 
 
+def test_choices_of_choices_are_read_once():
+    """Each was read twice: 24 of them took hours."""
+
+    def log_f(y, x):
+        out = x - y
+        for k in range(24):
+            out = np.maximum(out, k - 2 * y)
+        return out
+
+    ratios = TailRatios([trace(lambda y, x=x: log_f(y, x), ("y",), ()) for x in (0.0, 1.0)])
+    low, high = ratios.difference(0, 1, 100.0, INF)
+    assert low <= -1 <= high
+    assert high - low < 1e-12
+
+
 def test_noise_of_two_slopes_over_draws():
     """The suprema of PMC of each draw: log f_Y - log f is convex between secrets, and far out."""
     places, weights = (0.0, 1.0, 2.5), ((0.25, 0.25, 0.5), (0.5, 0.375, 0.125))

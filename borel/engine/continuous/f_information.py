@@ -28,6 +28,8 @@ from borel.numerics.graphs.operations import COMPARISONS
 from borel.numerics.graphs.rewrite import linear_of, simplified
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from borel.engine.problem.protocols import WithMasses
     from borel.numerics.graphs.graph import Graph
     from borel.probability.density import Density
@@ -64,6 +66,7 @@ def f_information(engine: WithMasses, f: Generator) -> tuple[float, float]:
     line = engine.line
     known = {*engine.joint.mechanism.breaks, *points, *engine.atoms.tolist()}
     marks = sorted(m for m in known if line.lower < m < line.upper)
+    _require_values(zip(plain, kernels, strict=True), points, line)
 
     def tail(a: float, b: float) -> float:
         """Bound the mass of f_Y beyond a point."""
@@ -91,6 +94,19 @@ def f_information(engine: WithMasses, f: Generator) -> tuple[float, float]:
         total = [t - 1 for t in total]
     low, high = (enclose(lambda t=t: t)[k] for k, t in enumerate(total))
     return max(low, 0.0), max(high, 0.0)
+
+
+def _require_values(forms: Iterable[tuple[Graph, ...]], points: list[float], line: Any) -> None:
+    """Refuse a kernel that is no number at a secret, such as 0 / 0, before it is integrated."""
+    low, high = float(line.lower), float(line.upper)
+    low = low if math.isfinite(low) else min(high, 1.0) - 1.0
+    y = ball(low + 0.381 * (min(high, low + 1.0) - low))
+    for graphs, x in zip(forms, points, strict=True):
+        slices = (Prepared(graph, "y").at({"shift": 0.0}) for graph in graphs)
+        if all(any(end.is_nan() for end in f.run(y, y, slope=False)[0][f.root]) for f in slices):
+            raise NotEnclosed(
+                f"the kernel is seen to be no number at y = {float(y):.3g}, x = {x:g}"
+            )
 
 
 def _weights(secret: Any) -> list[Any]:

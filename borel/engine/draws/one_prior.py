@@ -26,6 +26,8 @@ class OneDraw:
         self.on, self._template, self._prior = prior.on, prior, prior
         self.batch = copy.copy(prior)
         self.batch.batch = (1,)
+        if prior.on.kind == "finite":
+            self.batch._probabilities = prior.probabilities[None]
 
     def blocks(self) -> Iterator[tuple[slice, Measure]]:
         """Yield the one block."""

@@ -242,11 +242,39 @@ class Prepared:
             values[k] = value(values[i]) if j is None else value(values[i], values[j])
 
     def _vanishes(self, k: int, values: list) -> bool:
-        """Say if a node is 0 times something: 0 log(x) is 0, not 0 times infinity."""
+        """Say if a node is 0 times something: 0 log(x) is 0, not 0 times infinity.
+
+        Unless that is no number for any value of the variable, as 1 / 0 and the logarithm of 0.
+        """
         op, args = self.nodes[k]
-        return op == "multiply" and any(
-            values[a] is not None and values[a][0] == 0 and values[a][1] == 0 for a in args
-        )
+        if op != "multiply":
+            return False
+        return any(_is_0(values[a]) and self._may_be(b, values) for a, b in (args, args[::-1]))
+
+    def _may_be(self, k: int, values: list) -> bool:
+        """Say whether a node is not seen to be without a value."""
+        left = [k]
+        while left:
+            k = left.pop()
+            op, args = self.nodes[k]
+            known = values[k]
+            if op in LEAVES or isinstance(known, bool) or (known is not None and _finite(known)):
+                continue
+            if op == "where" and values[args[0]] is not None:
+                left.append(args[1] if values[args[0]] else args[2])
+                continue
+            if op in ("divide", "log", "power") and _is_0(values[args[op == "divide"]]):
+                return False
+            left += args
+        return True
+
+
+def _is_0(value: Any) -> bool:
+    return isinstance(value, tuple) and bool(value[0] == 0 and value[1] == 0)
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, tuple) and bool(value[0].is_finite() and value[1].is_finite())
 
 
 class Slice:

@@ -51,6 +51,7 @@ class TailRatios:
         self.moves: list[bool] = []
         self._mark()
         self._programs: dict[int, Any] = {}
+        self._known: dict[tuple[int, float, float], Terms] = {}
 
     def _mark(self) -> None:
         """Say of every new node whether it depends on an input: y, or one that has a range.
@@ -212,6 +213,13 @@ class TailRatios:
         return args[sign < 0] if sign else None
 
     def _terms(self, node: int, low: float, high: float) -> Terms:
+        """Return a node as terms; once, as choices of choices ask for it many times."""
+        key = node, low, high
+        if key not in self._known:
+            self._known[key] = self._read(node, low, high)
+        return self._known[key]
+
+    def _read(self, node: int, low: float, high: float) -> Terms:
         op, args = self.nodes[node]
         opaque: Terms = {(_OPAQUE if self.moves[node] else 0, node): Fraction(1)}
         if op == "const":

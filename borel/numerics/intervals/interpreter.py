@@ -43,6 +43,7 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
     """
     values: list[Box] = []
     doubts: list[np.ndarray] = []
+    nowhere: list[np.ndarray] = []
     count = math.prod(np.broadcast_shapes(*(np.shape(low) for low, _ in inputs.values())))
     settings.work("intervals", len(graph.nodes), count)
     with np.errstate(all="ignore"):
@@ -59,7 +60,19 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
                 if op in _DEFINED_FOR_NAN:
                     boxes = [_doubted(values[a], doubts[a]) for a in args]
                 low, high = TABLE[op](*boxes)
+                if op == "multiply":  # 0 times everything is 0, but 0 times 1 / 0 is no number
+                    (a, b), (p, q) = boxes, (nowhere[k] for k in args)
+                    lost = _point_0(a) & (q | _infinite(b)) | _point_0(b) & (p | _infinite(a))
+                    low, high = _doubted((low, high), lost)
             doubt = np.isnan(low) | np.isnan(high)
+            lost = np.isnan(low) & np.isnan(high)
+            if op == "where":  # of the one that is taken
+                no, yes = (boxes[0][1] == 0) & (boxes[0][0] == 0), boxes[0][0] == 1
+                lost = lost | ~no & nowhere[args[1]] | ~yes & nowhere[args[2]]
+            elif op not in LEAVES and op not in FOR_NAN:
+                for a in args:
+                    lost = lost | nowhere[a]
+            nowhere.append(lost)
             if op in UNDEFINED:
                 doubt = doubt | UNDEFINED[op](*(values[a] for a in args))
             if op not in LEAVES and op not in _DEFINED_FOR_NAN:
@@ -87,6 +100,11 @@ def _known(box: Box) -> Box:
     )
 
 
+def _point_0(a: Box):
+    """Say where a box is the point 0."""
+    return (a[0] == 0) & (a[1] == 0)
+
+
 def _infinite(*boxes: Box):
     """Say where one of some boxes is a point at infinity."""
     return reduce(or_, ((low == high) & np.isinf(low) for low, high in boxes))
@@ -94,7 +112,7 @@ def _infinite(*boxes: Box):
 
 def _at_the_edge(*boxes: Box):
     """Say where one of some boxes is the point 0, or a point at infinity."""
-    return _infinite(*boxes) | reduce(or_, ((a == 0) & (b == 0) for a, b in boxes))
+    return _infinite(*boxes) | reduce(or_, map(_point_0, boxes))
 
 
 def _from_known(function):

@@ -64,9 +64,13 @@ class Program:
                 for a in args:
                     last[a] = k
                 if all(a in self.constants for a in args):
+                    operands = [self.constants[a] for a in args]
                     with np.errstate(all="ignore"):
-                        value = interpreter.TABLE[op](*(self.constants[a] for a in args))
-                    self.constants[k] = batched.settled(value)
+                        value = interpreter.TABLE[op](*operands)
+                    # what may have no value is left to `run`, which remembers the doubt
+                    undefined = interpreter.UNDEFINED.get(op, lambda *_: False)(*operands)
+                    if not (np.isnan(value).any() or undefined):
+                        self.constants[k] = value
         self._last = last
         self._steps = len(graph.nodes) - len(self.constants)
         own = {k for k, (op, args) in enumerate(graph.nodes) if op == "input" and args[0] in varies}
