@@ -628,7 +628,34 @@ def test_ldp_over_a_counted_set_needs_no_confidence(outcome):
     if outcome == "line":
         mech = bl.mechanisms.laplace(b=1.0, secret=bl.Finite([0, 1]))
     found = bl.ldp(counted * mech)
-    assert found.proved and found.confidence is None and not found.assumptions[1:]
+    assert found.proved and found.confidence is None and not found.assumptions[2:]
+    assert (
+        found.assumptions[-1] == "every secret was drawn, so that the true prior charges all"
+        " of them"
+    )
     assert found.lower <= 1 <= found.upper
     assert not any("sample" in note for note in found.assumptions)
     assert (counted * mech).satisfies(bl.guarantees.LDP(0.9)).holds is False
+
+
+@pytest.mark.parametrize("method", ["l1", "kl", "box"])
+@pytest.mark.parametrize("outcome", ["finite", "line"])
+def test_ldp_over_a_counted_set_where_a_secret_was_never_drawn(method, outcome):
+    """The true prior may not charge it: then nothing is told, and no level fails."""
+    on = bl.Finite([0, 1, 2])
+    mech = bl.mechanisms.laplace(b=1.0, secret=on)
+    if outcome == "finite":
+        half, rest = [F(1, 2), F(1, 2)], [F(1, 10), F(9, 10)]
+        mech = bl.Mechanism.from_matrix([half, half, rest], secret=on)
+    true = bl.ldp(bl.pmf([F(1, 2), F(1, 2), F(0)], on=on) * mech)
+    for counted in (
+        bl.priors.from_counts([30, 70, 0], confidence=0.95, on=on, method=method),
+        bl.priors.from_counts([30, 70, 0], confidence=0.95, on=on, method=method)
+        | bl.priors.from_counts([3, 7, 9], confidence=0.95, on=on, method=method),
+    ):
+        found = bl.ldp(counted * mech)
+        assert true.upper < 1.5 < found.upper and found.truth_ends == ("upper",)
+        assert (found <= 1.5).at(confidence=0.95).holds is None
+        assert (found <= 2.1).at(confidence=0.95).holds is True
+    drawn = bl.priors.from_counts([30, 70, 1], confidence=0.95, on=on, method=method)
+    assert (bl.ldp(drawn * mech) <= 1.5).holds is False
