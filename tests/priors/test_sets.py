@@ -659,3 +659,14 @@ def test_ldp_over_a_counted_set_where_a_secret_was_never_drawn(method, outcome):
         assert (found <= 2.1).at(confidence=0.95).holds is True
     drawn = bl.priors.from_counts([30, 70, 1], confidence=0.95, on=on, method=method)
     assert (bl.ldp(drawn * mech) <= 1.5).holds is False
+
+
+@pytest.mark.parametrize("levels", [(1.5, 2.0), (2.5, 1.0), (2.5, 2.0), (0.5, 0.5)])
+def test_both_sides_of_alip_are_asked_at_a_confidence(levels):
+    """PMC over the set is 2.04, and PML 1.36: neither alone says that ALIP holds."""
+    counted = bl.priors.from_counts([30, 70], confidence=0.95)
+    joint = counted * bl.Mechanism.from_matrix([[F(9, 10), F(1, 10)], [F(1, 10), F(9, 10)]])
+    held = all(b.upper <= level for b, level in zip(bl.alip(joint), levels, strict=True))
+    assert held == (levels == (2.5, 2.0))
+    answer = joint.satisfies(bl.guarantees.ALIP(*levels))
+    assert answer.holds is None and answer.at(confidence=0.95).holds is (True if held else None)
