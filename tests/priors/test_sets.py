@@ -6,6 +6,7 @@ from fractions import Fraction as F
 import mpmath
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.optimize import linprog
 
 import borel as bl
@@ -670,3 +671,21 @@ def test_both_sides_of_alip_are_asked_at_a_confidence(levels):
     assert held == (levels == (2.5, 2.0))
     answer = joint.satisfies(bl.guarantees.ALIP(*levels))
     assert answer.holds is None and answer.at(confidence=0.95).holds is (True if held else None)
+
+
+def test_a_failure_over_a_posterior_refutes_nothing_that_is_only_implied():
+    """PML fails for all draws; disclosure prevention and max-information hold for each."""
+    g = bl.guarantees
+    draws = np.random.default_rng(3).dirichlet([20, 30, 50], size=(4, 250))
+    posterior = xr.Dataset(
+        {"p": (("chain", "draw", "label"), draws)}, attrs={"borel_draws": "exact"}
+    )
+    learnt = bl.priors.from_posterior(
+        xr.DataTree.from_dict({"posterior": posterior}), lambda draw: bl.pmf(draw["p"])
+    )
+    mech = bl.mechanisms.randomized_response(k=3, epsilon=1.0)
+    for guarantee in (g.DisclosurePrevention(0.1), g.MaxInformation(0.1, delta=0.3)):
+        assert (bl.pmf(draws[0, 0].tolist()) * mech).satisfies(guarantee).holds is True
+        assert (learnt * mech).satisfies(guarantee).at(confidence=0.9).holds is None
+    assert (learnt * mech).satisfies(g.PML(0.1)).at(confidence=0.9).holds is False
+    assert (learnt * mech).satisfies(g.DisclosurePrevention(1.0)).at(confidence=0.9).holds is True
