@@ -1,5 +1,6 @@
 """Bounds come back from a file as they went in, to the last bit."""
 
+import json
 import math
 
 import numpy as np
@@ -71,8 +72,6 @@ def same(a, b):
 
 @given(NOTES)
 def test_notes_round_trip(note):
-    import json
-
     assert same(from_plain(json.loads(json.dumps(to_plain(note)))), note)
 
 
@@ -170,3 +169,14 @@ def test_an_audit_is_a_mapping():
     assert table.loc["PML", "bound"] == "0.4054651081 nats"
     assert "PML: 0.4054651081 nats (exact)" in repr(audit)
     assert "<table>" in audit._repr_html_()
+
+
+def test_of_a_saved_figure_no_end_bounds_the_truth_unless_it_says_so():
+    """It may be a supremum over a set that holds the truth at a confidence."""
+    for bound in (Bound.statistical(1, 2, confidence=0.95), Bound.exact(1, 2)):
+        saved = pack(bound)
+        notes = json.loads(saved.attrs["bound"])
+        del notes["truth_ends"]
+        back = unpack(saved.assign_attrs(bound=json.dumps(notes)))
+        verdicts = [(back <= t).at(confidence=0.9).holds for t in (0.5, 3)]
+        assert verdicts == ([None, None] if bound.confidence else [False, True])

@@ -57,6 +57,8 @@ def unpack(dataset: xr.Dataset) -> Bound:
     if notes["exact_ratio"] is not None:
         notes["exact_ratio"] = Ratio(*notes["exact_ratio"])
     status = str(dataset["status"].item())
+    if status == "statistical":  # of one saved without them it is not known which ends do
+        notes.setdefault("truth_ends", ())
     return Bound(float(dataset["lower"]), float(dataset["upper"]), status, **notes)
 
 

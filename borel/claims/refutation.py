@@ -228,6 +228,7 @@ def _refuted(search: _Search, tries: int) -> Refutation:
     """Look at random, then by optimisation, then among named families."""
     found: Setting | None = None
     failed: tuple[str, Any, Any] | None = None
+    exhausted = False
     try:
         found = search.at_random(tries) or search.optimised()
         if found is None and not search.asked:
@@ -235,8 +236,8 @@ def _refuted(search: _Search, tries: int) -> Refutation:
         if found is not None:
             found = search.shrunk(found)
     except _Exhausted:
-        found = search.smallest
-    made = {"left_out": search.left_out, "exhausted": search.tried >= search.limit}
+        found, exhausted = search.smallest, True
+    made = {"left_out": search.left_out, "exhausted": exhausted}
     if found is not None:
         return Refutation(
             True,

@@ -49,6 +49,7 @@ from borel.guarantees.kinds import (
 from borel.guarantees.maximisers import ratio_ends
 from borel.guarantees.rounded_levels import Level, log_of, times
 from borel.guarantees.theorem import PMC_PAPER, PML_PAPER, Theorem, needs
+from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound, Verdict
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ class SlicedEML(TailGuarantee):
         Those of Fractions are looked at one by one; else it is undecided.
         """
         answer = EML.at(self.levels[0], delta=self.delta).holds_for(joint)
+        if isinstance(answer, RandomVerdict):
+            return answer.implied()
         if answer.holds is not False:
             return answer
         if getattr(joint, "rational", False) and len(joint.outcome.factors) == 2:

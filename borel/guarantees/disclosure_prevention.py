@@ -15,6 +15,7 @@ from borel.guarantees.facts import Facts
 from borel.guarantees.kinds import LDP, PMC, PML
 from borel.guarantees.theorem import Theorem
 from borel.numerics.intervals.rounding import U, log_fraction, rounding_of
+from borel.priors.random_verdict import RandomVerdict
 from borel.probability.arrays import carried
 from borel.probability.bound import Bound, Ratio, Verdict
 
@@ -74,6 +75,8 @@ class DisclosurePrevention(OneLevel):
         if joint.prior.over == "one prior" and joint.finite:
             return at_most(_of_supports(joint), level)
         answer = at_most(pml(joint).sup(), level)
+        if isinstance(answer, RandomVerdict):
+            return answer.implied()
         if answer.holds is not False:
             return answer
         if joint.prior.over == "one prior":

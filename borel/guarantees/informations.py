@@ -19,6 +19,7 @@ from borel.guarantees.base import FigureGuarantee, Guarantee, TailGuarantee, at_
 from borel.guarantees.kinds import PML
 from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound, Verdict
 from borel.probability.generators import NAMED, generator
 from borel.probability.real_functions import real_function
@@ -55,6 +56,8 @@ class MaxInformation(TailGuarantee):
         if self.delta and getattr(joint, "finite", False):
             return at_most(max_information(joint, self.delta), level)
         answer = PML.at(level, delta=self.delta).holds_for(joint)
+        if self.delta and isinstance(answer, RandomVerdict):
+            return answer.implied()
         if answer.holds is False and self.delta:
             why = "(epsilon, delta)-PML fails, which does not refute approximate max-information"
             return Verdict(None, answer.bound, answer.witness, why)

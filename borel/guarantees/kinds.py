@@ -433,9 +433,21 @@ class ALIP(Guarantee):
         first, second = (at_most(b, level) for b, level in zip(sides, self.levels, strict=True))
         if isinstance(first, RandomVerdict) and isinstance(second, RandomVerdict):
             return first & second
-        if first.holds is False or second.holds is True:
-            return first
-        return second
+        return _weaker(first, second)
+
+
+def _weaker(first: Verdict, second: Verdict) -> Verdict:
+    """Return what says whether both hold: one that fails, else one that is open, else either.
+
+    Both are of one set of priors: no risks add up.
+    """
+    both = second, first
+    told = [v._statistically if v.holds is None else v.holds for v in both]
+    if False in told:
+        return first if told[1] is False else second
+    if None in told:
+        return both[told.index(None)]
+    return second if first.holds is True and second.holds is None else first
 
 
 def lip_of(lower: Level, upper: Level) -> LIP:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from borel.figures.levels import ldp
 from borel.guarantees.base import OneLevel, at_most
+from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Verdict
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ class _Universal(OneLevel):
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether it holds: by Theorems 1 and 5 it is epsilon-LDP on finite alphabets."""
         answer = at_most(ldp(joint), self.levels[0])
+        if isinstance(answer, RandomVerdict) and joint.secret.kind != "finite":
+            return answer.implied()
         if answer.holds is False and joint.secret.kind != "finite":
             why = "epsilon-LDP fails, which refutes it on finite alphabets only (Theorems 1, 5)"
             return Verdict(None, answer.bound, answer.witness, why)

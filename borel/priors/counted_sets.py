@@ -67,6 +67,7 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
         found.nominal = centre
     found.confidence = fraction_down(level)
     found.name, found.as_drawn = f"from_counts, {method}", as_drawn
+    found.all_drawn = min(values) > 0
     found.assumptions = (
         f"{_WORDS[method]}: confidence over the sample of {total} independent draws",
     )

@@ -50,6 +50,11 @@ class RandomVerdict(Verdict):
         figure.exact_draws = pair[0].exact_draws and pair[1].exact_draws
         return RandomVerdict.of(figure, first[1] & second[1], first[2] & second[2])
 
+    def implied(self) -> RandomVerdict:
+        """Return the verdict on what this one implies: that this fails does not refute it."""
+        figure, sure, possible = self._of
+        return RandomVerdict.of(figure, sure, possible | True)
+
     def at(self, *, confidence: float) -> Verdict:
         """Answer at a confidence: the posterior probability, less the Monte Carlo error.
 

@@ -153,6 +153,7 @@ class Intersection(PriorSet):
         super().__init__(on, "intersection", assumptions=_notes(parts))
         self.confidence = _confidence(self.parts)
         self.as_drawn = all(p.as_drawn for p in self.parts)  # else one says what the labels are
+        self.all_drawn = any(p.all_drawn for p in self.parts)
         self.status = weakest(["certified", *(p.status for p in self.parts)])
         self.convex = all(p.convex for p in self.parts)
         rules = [p.rules for p in self.parts]
@@ -256,6 +257,7 @@ class ProductSet(PriorSet):
         self.status = weakest(["certified", *(f.status for f in factors)])
         self.confidence = _confidence(factors)
         self.as_drawn = any(f.as_drawn for f in factors)
+        self.all_drawn = all(f.all_drawn for f in factors)
 
     @property
     def nominal(self) -> Measure | None:  # type: ignore[override]

@@ -80,6 +80,8 @@ class PriorSet:
     confidence: float | None = None
     as_drawn = False
     """Whether the labels are those of a sample: nobody said that there are no others."""
+    all_drawn = False
+    """Whether every label was drawn, so that the true prior almost surely charges all of them."""
     nominal: Measure | None = None
     corners: Sequence[Measure] = ()
 

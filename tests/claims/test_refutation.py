@@ -164,6 +164,9 @@ def test_the_limit_ends_every_stage_of_the_search():
     assert not found and found.tried == 30 and found.exhausted
     assert "not refuted in 30 attempts" in repr(found) and "at the limit" in repr(found)
     assert not bl.refute(lambda joint, delta: True, tries=5).exhausted
+    assert not bl.refute(
+        lambda joint, delta: True, tries=5, limit=5
+    ).exhausted  # it ended by itself
     false = FALSE["psi_1 is not closed"]
     whole = bl.refute(false)
     short = bl.refute(false, limit=whole.tried - 40)  # in the midst of shrinking

@@ -115,6 +115,27 @@ def test_a_posterior_is_answered_at_a_posterior_probability():
     assert half.fails > half.parameter > found.fails
 
 
+def test_a_failure_at_a_posterior_probability_names_it():
+    """Proved where it holds, and over a posterior where it fails: the design is no proof."""
+    rng = np.random.default_rng(3)
+    draws = rng.dirichlet([20, 30, 50], size=(4, 500))
+    posterior = xr.Dataset(
+        {"p": (("chain", "draw", "label"), draws)}, attrs={"borel_draws": "exact"}
+    )
+    learnt = bl.priors.from_posterior(
+        xr.DataTree.from_dict({"posterior": posterior}), lambda draw: bl.pmf(draw["p"])
+    )
+
+    def joint(e):
+        prior = bl.pmf([F(1, 3)] * 3) if e < 0.9 else learnt
+        return prior * bl.mechanisms.randomized_response(k=3, epsilon=e)
+
+    found = bl.design.largest(joint, None, g.PML(0.7), over=(0.1, 1.05), tol=0.3, confidence=0.9)
+    assert found.verdict.bound.proved and found.failure.bound.status == "statistical"
+    assert found.failure.holds is False and found.confidence == 0.9
+    assert "at confidence 0.9" in repr(found)
+
+
 def test_a_joint_may_be_made_by_the_family():
     found = bl.design.smallest(
         lambda b: bl.entry(

@@ -6,6 +6,7 @@ from fractions import Fraction as F
 import mpmath
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.optimize import linprog
 
 import borel as bl
@@ -628,7 +629,63 @@ def test_ldp_over_a_counted_set_needs_no_confidence(outcome):
     if outcome == "line":
         mech = bl.mechanisms.laplace(b=1.0, secret=bl.Finite([0, 1]))
     found = bl.ldp(counted * mech)
-    assert found.proved and found.confidence is None and not found.assumptions[1:]
+    assert found.proved and found.confidence is None and not found.assumptions[2:]
+    assert (
+        found.assumptions[-1] == "every secret was drawn, so that the true prior charges all"
+        " of them"
+    )
     assert found.lower <= 1 <= found.upper
     assert not any("sample" in note for note in found.assumptions)
     assert (counted * mech).satisfies(bl.guarantees.LDP(0.9)).holds is False
+
+
+@pytest.mark.parametrize("method", ["l1", "kl", "box"])
+@pytest.mark.parametrize("outcome", ["finite", "line"])
+def test_ldp_over_a_counted_set_where_a_secret_was_never_drawn(method, outcome):
+    """The true prior may not charge it: then nothing is told, and no level fails."""
+    on = bl.Finite([0, 1, 2])
+    mech = bl.mechanisms.laplace(b=1.0, secret=on)
+    if outcome == "finite":
+        half, rest = [F(1, 2), F(1, 2)], [F(1, 10), F(9, 10)]
+        mech = bl.Mechanism.from_matrix([half, half, rest], secret=on)
+    true = bl.ldp(bl.pmf([F(1, 2), F(1, 2), F(0)], on=on) * mech)
+    for counted in (
+        bl.priors.from_counts([30, 70, 0], confidence=0.95, on=on, method=method),
+        bl.priors.from_counts([30, 70, 0], confidence=0.95, on=on, method=method)
+        | bl.priors.from_counts([3, 7, 9], confidence=0.95, on=on, method=method),
+    ):
+        found = bl.ldp(counted * mech)
+        assert true.upper < 1.5 < found.upper and found.truth_ends == ("upper",)
+        assert (found <= 1.5).at(confidence=0.95).holds is None
+        assert (found <= 2.1).at(confidence=0.95).holds is True
+    drawn = bl.priors.from_counts([30, 70, 1], confidence=0.95, on=on, method=method)
+    assert (bl.ldp(drawn * mech) <= 1.5).holds is False
+
+
+@pytest.mark.parametrize("levels", [(1.5, 2.0), (2.5, 1.0), (2.5, 2.0), (0.5, 0.5)])
+def test_both_sides_of_alip_are_asked_at_a_confidence(levels):
+    """PMC over the set is 2.04, and PML 1.36: neither alone says that ALIP holds."""
+    counted = bl.priors.from_counts([30, 70], confidence=0.95)
+    joint = counted * bl.Mechanism.from_matrix([[F(9, 10), F(1, 10)], [F(1, 10), F(9, 10)]])
+    held = all(b.upper <= level for b, level in zip(bl.alip(joint), levels, strict=True))
+    assert held == (levels == (2.5, 2.0))
+    answer = joint.satisfies(bl.guarantees.ALIP(*levels))
+    assert answer.holds is None and answer.at(confidence=0.95).holds is (True if held else None)
+
+
+def test_a_failure_over_a_posterior_refutes_nothing_that_is_only_implied():
+    """PML fails for all draws; disclosure prevention and max-information hold for each."""
+    g = bl.guarantees
+    draws = np.random.default_rng(3).dirichlet([20, 30, 50], size=(4, 250))
+    posterior = xr.Dataset(
+        {"p": (("chain", "draw", "label"), draws)}, attrs={"borel_draws": "exact"}
+    )
+    learnt = bl.priors.from_posterior(
+        xr.DataTree.from_dict({"posterior": posterior}), lambda draw: bl.pmf(draw["p"])
+    )
+    mech = bl.mechanisms.randomized_response(k=3, epsilon=1.0)
+    for guarantee in (g.DisclosurePrevention(0.1), g.MaxInformation(0.1, delta=0.3)):
+        assert (bl.pmf(draws[0, 0].tolist()) * mech).satisfies(guarantee).holds is True
+        assert (learnt * mech).satisfies(guarantee).at(confidence=0.9).holds is None
+    assert (learnt * mech).satisfies(g.PML(0.1)).at(confidence=0.9).holds is False
+    assert (learnt * mech).satisfies(g.DisclosurePrevention(1.0)).at(confidence=0.9).holds is True

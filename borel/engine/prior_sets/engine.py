@@ -9,6 +9,8 @@ from borel.engine.problem.engine import Figures
 from borel.errors import NotYet
 from borel.probability.bound import Bound
 
+DRAWN = "every secret was drawn, so that the true prior charges all of them"
+
 
 class SetEngine(Figures[Bound]):
     """An engine of suprema over a set of priors.

@@ -18,7 +18,7 @@ from borel.engine.finite.engine import FiniteEngine
 from borel.engine.finite.measures import tail_ratio
 from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.capacity import capacity
-from borel.engine.prior_sets.engine import SetEngine
+from borel.engine.prior_sets.engine import DRAWN, SetEngine
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.engine.problem.discretised_pair import spread
 from borel.errors import InvalidInput, NotYet
@@ -313,10 +313,12 @@ class FiniteSetEngine(SetEngine):
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports.
 
-        Where that is every secret, it is that of the mechanism, whichever prior is the true one.
+        Where every secret was drawn the true prior charges all of them, and it is that of the
+        mechanism. Of a secret that was not, the true prior may know nothing.
         """
-        if self.set.confidence is not None and self.sure.all():
-            return FiniteSetEngine(Joint(self.set.all_priors(), self.joint.mechanism)).ldp()
+        if self.set.confidence is not None and self.set.all_drawn and self.sure.all():
+            found = FiniteSetEngine(Joint(self.set.all_priors(), self.joint.mechanism)).ldp()
+            return found.about(assumptions=(*found.assumptions, DRAWN))
         return self.sup("ldp")
 
     def mutual_information(self) -> Bound:

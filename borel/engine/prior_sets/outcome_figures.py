@@ -18,7 +18,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.prior_sets.attainment import SecretValues
-from borel.engine.prior_sets.engine import SetEngine
+from borel.engine.prior_sets.engine import DRAWN, SetEngine
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.refinement import refine
 from borel.engine.problem.secret_and_kernel import log_graph
@@ -400,9 +400,11 @@ class SetOutcomes(SetEngine):
         if not (self.sure == self.possible).all() or not self.sure.all():
             raise NotYet("bl.ldp", missing="sets of priors that leave secrets out")
         found = SetOutcomes(Joint(self.set.all_priors(), self.joint.mechanism)).sup("pml")
-        if self.set.confidence is None:
-            found = found.about(assumptions=(*self.set.assumptions, *found.assumptions))
-        return found.about(witness=None, attained=None)  # whichever of the priors is true
+        found = found.about(witness=None, attained=None)
+        if self.set.confidence is not None and self.set.all_drawn:
+            return found.about(assumptions=(*found.assumptions, DRAWN))
+        found = found.about(assumptions=(*self.set.assumptions, *found.assumptions))
+        return found.with_confidence(self.set.confidence)
 
 
 def _uniform(on: Any) -> Any:
