@@ -100,6 +100,13 @@ def test_a_function_whose_jumps_are_not_found_is_no_step(function):
         constant_pieces(trace(function, ("y",), ()), -math.inf, math.inf)
 
 
+@pytest.mark.parametrize("lower", [-math.inf, 0.0])
+def test_endless_jumps_that_leave_the_value_end_in_an_error(lower):
+    graph = trace(lambda y: (y >= np.floor(y)) * 1.0, ("y",), ())
+    with pytest.raises(NotEnclosed, match="more than"):
+        constant_pieces(graph, lower, math.inf)
+
+
 # -- push -----------------------------------------------------------------------------------------
 
 EDGES = [-1.0, 0.1, 0.5, 3.0]
