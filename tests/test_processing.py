@@ -143,6 +143,24 @@ def test_constants_of_a_density_that_floats_round_are_covered(b, cut):
     requires_enclosed(pushed, truth)
 
 
+def test_what_is_declared_of_a_function_is_not_proved():
+    """A piece that no break tells of: all of it would be another function."""
+    noise = bl.mechanisms.laplace(b=1.0, secret=TWO)
+    pushed = noise.push(lambda y: "in" if abs(y - 0.123) < 1e-3 else "out", breaks=[])
+    bound = bl.pml(bl.uniform(TWO) * pushed).sup()
+    assert bound.status == "estimate"
+    assert "declared" in bound.reason
+    with pytest.raises(InvalidInput, match="a jump"):  # its formula tells
+        noise.push(lambda y: abs(y - 0.123) < 1e-3, breaks=[])
+    third = noise.push(lambda y: 3 * y > 1.0, breaks=[1 / 3])
+    assert (third.matrix == noise.push(lambda y: 3 * y > 1.0).matrix).all()
+    assert bl.pml(bl.uniform(TWO) * third).sup().status == "exact"
+    named = noise.push(lambda y: np.digitize(y, [0.0, 1.0])).push(lambda k: "abc"[int(k)])
+    assert bl.pml(bl.uniform(TWO) * named)("b").status == "exact"
+    with pytest.raises(NotYet, match="declared"):
+        bl.mechanisms.laplace(b=1.0, secret=UNIT).push(lambda y: int(y > 0.5), breaks=[0.5])
+
+
 def test_figures_of_a_threshold_are_those_of_its_matrix():
     pushed = bl.mechanisms.laplace(b=1.0, secret=TWO).push(lambda y: y > 0.5)
     assert pushed.outcome.labels == (False, True)

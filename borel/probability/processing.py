@@ -33,6 +33,10 @@ _COARSE = 1e-6
 _MISSED = 1e-9
 _PROBES = np.array([0.5, 0.0625, 0.28125, 0.71875, 0.9375])
 _LAST_DIGIT = 4 * U
+_DECLARED = (
+    "that the function is constant between its breaks is declared; it was checked at "
+    f"{len(_PROBES)} points of each piece"
+)
 
 
 class OutcomePart(NamedTuple):
@@ -56,8 +60,15 @@ class OutcomePart(NamedTuple):
 
 def parts_of(
     what: str, mechanism: Any, function: Callable, breaks: Any = None
-) -> list[OutcomePart]:
+) -> tuple[list[OutcomePart], str]:
     """Return the intervals and atoms of the outcome on which a function has one value.
+
+    Returns
+    -------
+    list of OutcomePart
+        The parts.
+    str
+        What of them is declared and not proved; empty if the formula of the function shows it.
 
     Raises
     ------
@@ -75,23 +86,29 @@ def parts_of(
             instead="outcomes on an interval, with atoms or without.",
         )
     atoms = outcome.atoms if isinstance(outcome, Mixed) else ()
-    found = (
-        _declared(what, function, line, breaks)
-        if breaks is not None
-        else _traced(what, function, line, atoms)
-    )
-    if breaks is not None:
-        found += [OutcomePart(Fraction(a), Fraction(a), _label(what, function, a)) for a in atoms]
-    return found
+    if breaks is None:
+        return _traced(what, function, line, atoms), ""
+    found = _declared(what, function, line, breaks)
+    found += [OutcomePart(Fraction(a), Fraction(a), _label(what, function, a)) for a in atoms]
+    try:
+        shown = _shown(what, function, line, atoms)
+    except (NotTraceable, NotEnclosed):
+        return found, _DECLARED
+    known = {e for part in found for e in (part.low, part.high) if e is not None}
+    jumps = {e for part in shown for e in (part.low, part.high) if e is not None}
+    if missed := sorted(e for e in jumps if Fraction(float(e)) not in known):
+        raise InvalidInput(
+            what,
+            expected="a function that is constant between its breaks",
+            got=f"a jump at {float(missed[0]):.17g}",
+            mend="declare every jump, or none: the formula of this function shows them.",
+        )
+    return shown, ""
 
 
 def _traced(what: str, function: Callable, line: Interval, atoms: Any) -> list[OutcomePart]:
     try:
-        graph = trace(function, ("y",), ())
-        pieces = constant_pieces(graph, line.lower, line.upper)
-        pieces += [
-            ConstantPiece(Fraction(a), Fraction(a), value_at(graph, Fraction(a))) for a in atoms
-        ]
+        return _shown(what, function, line, atoms)
     except (NotTraceable, NotEnclosed) as error:
         raise NotYet(
             what,
@@ -99,6 +116,13 @@ def _traced(what: str, function: Callable, line: Interval, atoms: Any) -> list[O
             instead="a function of y with finitely many values, by comparisons, np.floor, np.clip, "
             "np.digitize, np.select; or tell where it jumps: mech.push(g, breaks=[...]).",
         ) from None
+
+
+def _shown(what: str, function: Callable, line: Interval, atoms: Any) -> list[OutcomePart]:
+    """Return the parts that the formula of a function shows."""
+    graph = trace(function, ("y",), ())
+    pieces = constant_pieces(graph, line.lower, line.upper)
+    pieces += [ConstantPiece(Fraction(a), Fraction(a), value_at(graph, Fraction(a))) for a in atoms]
     out = []
     for piece in pieces:
         label: Any = float(piece.value)
@@ -165,8 +189,9 @@ def push(make: Any, mechanism: Any, function: Callable, outcome: Any, breaks: An
     if mechanism.outcome.kind == "finite":
         labels = mechanism.outcome.labels
         parts = [OutcomePart(y, y, _label("mech.push", function, y)) for y in labels]
+        declared = ""
     else:
-        parts = parts_of("mech.push", mechanism, function, breaks)
+        parts, declared = parts_of("mech.push", mechanism, function, breaks)
     if outcome is None and mechanism.secret.kind != "finite":  # a density reads numbers
         parts = [p._replace(label=int(p.label)) if p.label in (0, 1) else p for p in parts]
     if outcome is None:
@@ -181,7 +206,16 @@ def push(make: Any, mechanism: Any, function: Callable, outcome: Any, breaks: An
         )
     places = [int(outcome.positions(part.label, "the value of the function")) for part in parts]
     if mechanism.secret.kind == "finite":
-        return _table(make, mechanism, parts, places, outcome)
+        out = _table(make, mechanism, parts, places, outcome)
+        out.unproved = "; ".join(filter(None, (out.unproved, declared)))
+        return out
+    if declared:
+        raise NotYet(
+            "mech.push",
+            missing=f"a proof for secrets that are not finite: {declared}",
+            instead="a function by comparisons, np.floor, np.clip, np.digitize, np.select, whose "
+            "formula shows its jumps; a finite secret, for estimates.",
+        )
     return _formulas(make, mechanism, parts, places, outcome)
 
 
@@ -520,7 +554,7 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
         kept = _kept_labels(what, outcome, event)
         return make(inner.linear, outcome=kept, normalise=True, **about)
     indicator = _indicator(event)
-    parts = [part for part in parts_of(what, mechanism, indicator) if part.label]
+    parts = [part for part in parts_of(what, mechanism, indicator)[0] if part.label]
     spans = [part for part in parts if part.low is None or part.low != part.high]
     atoms = [float(part.low) for part in parts if part not in spans]  # type: ignore[arg-type]
     if not spans:
