@@ -468,9 +468,25 @@ def test_the_supremum_of_two_releases_is_bounded_by_those_of_each():
         pml, pmc = bl.pml(joint).sup(), bl.pmc(joint).sup()
         assert pml.lower <= low <= pml.upper <= math.log(4) + 1e-12
         assert pmc.lower <= cost <= pmc.upper <= 2 + 1e-6
-        assert pml.status == pmc.status == "certified"
+        assert pml.status == pmc.status == "undecided"  # true bounds, a wide bracket
+        assert "one release" in pml.reason
+        assert (pmc <= 2.1).holds
+        assert (pmc <= 1.0).holds is None
         one = bl.pml(bl.pmf([F(1, 4), F(3, 4)], on=TWO) * noise).sup()
         assert pml.lower >= one.lower
+
+
+@pytest.mark.truths
+def test_a_supremum_of_two_releases_is_certified_where_its_bounds_meet():
+    """Gaussian noise alone tells all: log(1 / P_min), and infinity of PMC."""
+    noise = bl.mechanisms.gaussian(sigma=1.0, secret=TWO)
+    joint = bl.pmf([F(1, 4), F(3, 4)], on=TWO) * (noise & noise)
+    with bl.options(tol=1e-6):
+        pml, pmc = bl.pml(joint).sup(), bl.pmc(joint).sup()
+    assert pml.status == pmc.status == "certified"
+    assert pml.lower <= math.log(4) <= pml.upper
+    assert pml.width <= 1e-6
+    assert pmc.lower == math.inf
 
 
 def test_leakage_about_independent_secrets_adds_up():
