@@ -271,10 +271,26 @@ def test_a_kernel_of_labels_is_pushed_for_any_secret():
     )
     first = three.push(lambda y: y == 0)
     assert first.pdf(1, 0.5) == 0.25
+    pairs = bl.Mechanism(
+        lambda y, x: np.where(y[0] == 0, x / 2, 0.5 - x / 2) + 0.0 * y[1],
+        secret=UNIT,
+        outcome=TWO * TWO,
+    )
+    assert pairs.push(lambda y: y[0]).pdf(0, 0.5) == 0.5
     joint = bl.uniform(UNIT) * first
     bound = bl.pml(joint)(1)  # 1/2 over 1/4
     assert bound.lower <= math.log(2) <= bound.upper
     assert bound.width < 1e-9
+
+
+def test_labels_of_an_opaque_kernel_are_not_rounded_to_whole_secrets():
+    def kernel(y, x):
+        p = 0.5 ** (np.asarray(x, float) + 1)  # it cannot be traced
+        return np.where(y == 0.5, p, 1 - p)
+
+    counted = bl.Mechanism(kernel, secret=bl.Integers(0, None), outcome=bl.Finite([0.5, 0.25]))
+    assert counted.density.opaque
+    assert counted.push(lambda y: 1.0 * (y == 0.5)).pdf(1.0, 1) == counted.pdf(0.5, 1) == 0.25
 
 
 # -- restrict -------------------------------------------------------------------------------------
@@ -356,7 +372,25 @@ def test_counted_outcomes_given_a_range():
         noise.restrict(lambda y: y > 0)
 
 
+def test_an_event_may_have_an_atom_apart_from_its_intervals():
+    clipped = bl.mechanisms.laplace(b=0.5, secret=TWO).clip(0.0, 1.0)
+    given = clipped.restrict(lambda y: (y <= 0.0) | (abs(y - 0.625) < 0.125))
+    assert given.outcome == bl.Mixed(bl.Interval(0, 0.75), atoms=[0.0])
+    joint = bl.uniform(TWO) * given
+    with mpmath.workdps(40):
+        atom = [laplace_cdf(0, x, 0.5) for x in (0, 1)]
+        span = [laplace_cdf(0.75, x, 0.5) - laplace_cdf(0.5, x, 0.5) for x in (0, 1)]
+        for y, f in ((0.0, atom), (0.625, [mpmath.exp(-2 * abs(0.625 - x)) for x in (0, 1)])):
+            f0, f1 = (v / (a + b) for v, a, b in zip(f, atom, span, strict=True))
+            bound = bl.pml(joint)(y)
+            assert bound.lower <= mpmath.log(2 * max(f0, f1) / (f0 + f1)) <= bound.upper
+            assert bound.width < 1e-8
+    assert bl.pml(joint)(0.25).upper == 0.0  # density 0 in between
+
+
 def test_events_that_cannot_be_conditioned_on():
+    with pytest.raises(NotYet, match="so rare an event"):
+        bl.mechanisms.gaussian(sigma=1.0, secret=UNIT).restrict(bl.Interval(40, 41))
     noise = bl.mechanisms.laplace(b=1.0, secret=TWO)
     with pytest.raises(InvalidInput, match="an event with outcomes"):
         noise.restrict(lambda y: y * 0.0 > 1.0)

@@ -20,10 +20,10 @@ from borel.errors import InvalidInput, NotEnclosed, NotTraceable, NotYet
 from borel.numerics.balls.expansion import product
 from borel.numerics.graphs.constant_pieces import ConstantPiece, constant_pieces, value_at
 from borel.numerics.graphs.graph import Graph
-from borel.numerics.graphs.trace import trace
+from borel.numerics.graphs.trace import Tracer, trace
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite, Interval, Mixed
-from borel.probability.density import Density, breaks_of
+from borel.probability.density import Density, breaks_of, probe
 from borel.probability.normalisation import Normalisation, integral_of
 
 if TYPE_CHECKING:
@@ -414,16 +414,14 @@ def _between(mechanism: Any, part: OutcomePart, x: Any) -> Any:
     cdf, survival = mechanism.cdf, mechanism.survival
     if cdf is None or survival is None:
         assert mechanism.density is not None
-        return mechanism.density.linear(np.full_like(like, float(part.low)), x)  # type: ignore[arg-type]
+        return mechanism.density.linear(_point(part.low, like), x)
 
     def at(of: Density, end: Fraction) -> Any:
         top, bottom = map(float, end.as_integer_ratio())
         if (Fraction(top), Fraction(bottom)) != end.as_integer_ratio():
             raise NotYet("mech.push", missing=f"a jump at {end}, which is no quotient of floats")
         exact = Fraction(float(end)) == end
-        return of.linear(
-            np.full_like(like, float(end)) if exact else np.full_like(like, top) / bottom, x
-        )
+        return of.linear(_constant(end, like) if exact else _constant(top, like) / bottom, x)
 
     if part.low is None:
         return 1.0 + 0.0 * like if part.high is None else at(cdf, part.high)
@@ -522,17 +520,23 @@ def _short(matrix: np.ndarray) -> bool:
 def _number(weight: Any, like: Any) -> Any:
     """Return a weight in a formula: a Fraction as a quotient, where that is exact."""
     if not isinstance(weight, Fraction):
-        return np.full_like(like, float(weight))
+        return _constant(weight, like)
     top, bottom = weight.as_integer_ratio()
     if max(top, bottom) > 2**53:
-        return np.full_like(like, float(weight))
-    return np.full_like(like, float(top)) / float(bottom)
+        return _constant(weight, like)
+    return _constant(top, like) / float(bottom)
+
+
+def _constant(value: Any, like: Any) -> Any:
+    """Return a number in the shape of an argument of a density: a float, also beside integers."""
+    traced = isinstance(like, Tracer)
+    return np.full_like(like, float(value)) if traced else np.full(np.shape(like), float(value))
 
 
 def _point(label: Any, like: Any) -> Any:
     if isinstance(label, tuple):
-        return tuple(np.full_like(like, float(part)) for part in label)
-    return np.full_like(like, float(label))
+        return tuple(_constant(part, like) for part in label)
+    return _constant(label, like)
 
 
 def _is(z: Any, label: Any) -> Any:
@@ -558,12 +562,21 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
     spans = [part for part in parts if part.low is None or part.low != part.high]
     atoms = [float(part.low) for part in parts if part not in spans]  # type: ignore[arg-type]
     if not spans:
-        raise InvalidInput(what, expected="an event with outcomes", got="none, or atoms alone")
-    line = Interval(_floats(spans[0].low, -1)[1], _floats(spans[-1].high, 1)[1])
+        raise InvalidInput(
+            what,
+            expected="an event with outcomes on an interval",
+            got="atoms alone" if atoms else "none",
+            mend="mech.push(g) releases which of the atoms it is."
+            if atoms
+            else "give an event that some outcome is in.",
+        )
+    low, high = _floats(spans[0].low, -1)[1], _floats(spans[-1].high, 1)[1]
+    apart = bool(atoms) and not low <= min(atoms) <= max(atoms) <= high
+    line = Interval(min(low, *atoms), max(high, *atoms)) if atoms else Interval(low, high)
     about["outcome"] = Mixed(line, atoms=tuple(atoms)) if atoms else line
     ends = [e for part in spans for e in (part.low, part.high) if e is not None]
     about["breaks"] = (*mechanism.breaks, *map(float, ends))
-    whole = len(spans) == 1 and all(Fraction(float(e)) == e for e in ends)
+    whole = len(spans) == 1 and not apart and all(Fraction(float(e)) == e for e in ends)
 
     def weight(y: Any, x: Any) -> Any:
         value = inner.linear(y, x)
@@ -573,8 +586,13 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
         masses = {a: mechanism.masses[a].linear for a in atoms}
         return make(weight, masses=masses or None, normalise=True, **about)
 
+    def total_of(x: Any) -> Any:
+        return reduce(lambda a, b: a + b, [_between(mechanism, part, x) for part in spans])
+
+    _require_no_rarer(what, total_of, mechanism.secret)
+
     def conditioned(y: Any, x: Any) -> Any:
-        total = reduce(lambda a, b: a + b, [_between(mechanism, part, x) for part in spans])
+        total = total_of(x)
         if whole:
             return inner.logarithm(y, x) - np.log(total)
         return weight(y, x) / total
@@ -583,6 +601,21 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
     if mechanism.normalisation.proved:
         out.normalisation = Normalisation.by("a law that is conditioned on an event")
     return out
+
+
+def _require_no_rarer(what: str, total: Callable, secret: Alphabet) -> None:
+    """Raise `NotYet` for an event whose probability no float holds, at some secret of a probe."""
+    points = probe(secret)
+    with np.errstate(all="ignore"):
+        found = np.asarray(total(points), float)
+    if not (found >= NORMAL).all():
+        place = int(np.argmin(found))
+        x = tuple(p[place] for p in points) if isinstance(points, tuple) else points[place]
+        raise NotYet(
+            what,
+            missing=f"the probability of so rare an event, about {found[place]:.3g} at x = {x}",
+            instead="an event of probability 2.2e-308 or more under every secret.",
+        )
 
 
 def _indicator(event: Any) -> Callable:
