@@ -372,6 +372,7 @@ def test_counted_outcomes_given_a_range():
         noise.restrict(lambda y: y > 0)
 
 
+@pytest.mark.truths
 def test_an_event_may_have_an_atom_apart_from_its_intervals():
     clipped = bl.mechanisms.laplace(b=0.5, secret=TWO).clip(0.0, 1.0)
     given = clipped.restrict(lambda y: (y <= 0.0) | (abs(y - 0.625) < 0.125))
@@ -433,6 +434,46 @@ def test_a_noisy_secret_is_a_mixture_of_laws(matrix):
             # Remark 2 and Lemma 1(v): about Z no more leaks than about X
             assert pml.lower <= bl.pml(about_x)(y).upper
             assert pmc.lower <= bl.pmc(about_x)(y).upper
+
+
+def mixed_by_singles():
+    """Return a mixture whose weights, float32 of 0.3 and 0.7, sum to 1 and are off by 1e-8."""
+    weights = np.array([[0.3, 0.7], [0.25, 0.75]], np.float32)
+    return bl.mechanisms.laplace(b=1.0, secret=TWO) @ bl.Mechanism.from_matrix(weights)
+
+
+def test_weights_of_single_precision_stay_as_unknown_as_they_are():
+    coin = bl.Mechanism(
+        lambda z, y: np.where(z == (y > 0.5), 1.0, 0.0), secret=bl.Reals(), outcome=TWO
+    )
+    with mpmath.workdps(40):
+        q = mpmath.exp(mpmath.mpf(-1) / 2) / 2
+        truth = []
+        for p in (mpmath.mpf(3) / 10, mpmath.mpf(1) / 4):
+            above = p * q + (1 - p) * (1 - q)
+            truth.append([1 - above, above])
+        requires_enclosed(mixed_by_singles().push(lambda y: y > 0.5), truth)
+        requires_enclosed(coin @ mixed_by_singles(), truth)
+
+
+@pytest.mark.truths
+def test_weights_of_single_precision_given_an_event():
+    given = mixed_by_singles().restrict(UNIT)  # of probability (1 - 1/e) / 2 at 0 and at 1
+    with mpmath.workdps(40):
+        f0, f1 = (
+            p * mpmath.exp(mpmath.mpf(-1) / 4) + (1 - p) * mpmath.exp(mpmath.mpf(-3) / 4)
+            for p in (mpmath.mpf(3) / 10, mpmath.mpf(1) / 4)
+        )
+        for joint in (bl.uniform(TWO) * given, bl.uniform(TWO) * (given & cauchy(TWO))):
+            bound = bl.pml(joint)(0.25 if joint.outcome.dim == 1 else (0.25, 0.5))
+            assert bound.lower <= mpmath.log(2 * max(f0, f1) / (f0 + f1)) <= bound.upper
+
+
+def test_a_density_that_is_no_law_is_not_pushed():
+    kernel = lambda y, x: (1 + 1e-10 * x) * np.exp(-abs(y - x)) / 2  # noqa: E731
+    off = bl.Mechanism(kernel, secret=TWO, outcome=bl.Reals())
+    with pytest.raises(InvalidInput, match="proved to miss 1 by 1e-10"):
+        off.push(lambda y: y > 0.5)
 
 
 def test_a_noisy_secret_before_a_clipped_outcome():

@@ -131,5 +131,6 @@ def last_factor(joint: Joint, y: Any) -> Joint:
     about = {"y": line, "x": mechanism.secret}
     out.density = Density(None, about, log=density.log, graph=Graph(nodes, names))
     if not out.normalisation.proved:  # of the outcome as a whole
-        out.normalisation = Normalisation("rounded", str(mechanism.normalisation))
+        known = mechanism.normalisation
+        out.normalisation = Normalisation("rounded", str(known), known.miss)
     return Joint(joint.prior, out)

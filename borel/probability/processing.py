@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _COARSE = 1e-6
-_MISSED = 1e-9
+_MISSED = 2e-11
 _PROBES = np.array([0.5, 0.0625, 0.28125, 0.71875, 0.9375])
 _LAST_DIGIT = 4 * U
 _DECLARED = (
@@ -265,10 +265,38 @@ def enclosed_matrix(
     # the law meant is the kernel over its integral, from which constants such as log(2 b) keep it
     sums = np.array([[math.fsum(row) for row in of] for of in (low, high)])
     missed = float(np.abs(sums - 1).max()) + U
-    rounding = float(off.max()) * (1 + 16 * U) + _LAST_DIGIT
-    rounding += 2 * missed if missed <= _MISSED else 0.0  # else rows that are no laws
+    apart = np.maximum(sums[0] - 1, 1 - sums[1]) - U  # proved, of each row
+    known = sum(of.normalisation.miss for of in sources)  # of weights that are no better known
+    if apart.max() > known + max(map(_allowed, sources)):
+        i = int(np.argmax(apart))
+        raise InvalidInput(
+            what,
+            expected="a density that integrates to 1 (to the rounding of floats)",
+            got=f"{sums[:, i].mean():.10g}, proved to miss 1 by {apart[i]:.3g}",
+            where=f"x = {secret.labels[i]!r}",
+            mend="divide it by its integral over y, or let it be divided: "
+            "bl.Mechanism(weight, ..., normalise=True).",
+        )
+    rounding = float(off.max()) * (1 + 16 * U) + _LAST_DIGIT + 2 * missed + known
     out = make._from_matrix(values, secret, outcome, rounding=rounding)
     out.unproved = "; ".join(dict.fromkeys(m.unproved for m in sources if m.unproved))
+    return out
+
+
+def _allowed(mechanism: Any) -> float:
+    """Return what integrals may miss 1 by: a float c is known to c U, and e^c to as much."""
+    graphs = [of.graph for of in (mechanism.density, *mechanism.masses.values()) if of.graph]
+    numbers = [abs(args[0]) for graph in graphs for op, args in graph.nodes if op == "const"]
+    largest = max((v for v in numbers if math.isfinite(v)), default=0.0)
+    return min(max(_MISSED, 8 * U * largest), 1e-6)
+
+
+def _rounded_like(out: Any, mechanism: Any) -> Any:
+    """Return a kernel made of another, which is known no better than the other's weights are."""
+    if mechanism.normalisation.miss and mechanism.normalisation.status != "within":
+        miss = out.normalisation.miss + 2 * mechanism.normalisation.miss
+        words = "up to the rounding of the weights"
+        out.normalisation = Normalisation("rounded", words, miss)
     return out
 
 
@@ -506,8 +534,9 @@ def _mixed(make: Any, mechanism: Any, pre: Any) -> Any:
     known = mechanism.normalisation
     if known.proved:
         out.normalisation = Normalisation.by(f"a mixture of laws, {known}", known.miss + 4 * off)
-    elif off > 16 * U:  # weights that are known less well than floats are
-        out.normalisation = Normalisation("rounded", "up to the rounding of the weights", 4 * off)
+    elif off > 16 * U or known.miss:  # weights that are known less well than floats are
+        miss = known.miss + 4 * off
+        out.normalisation = Normalisation("rounded", "up to the rounding of the weights", miss)
     return out
 
 
@@ -556,7 +585,7 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
     about["name"] = f"{mechanism.name or 'density'} given an event"
     if outcome.dim == 1 and outcome.kind in ("finite", "countable"):
         kept = _kept_labels(what, outcome, event)
-        return make(inner.linear, outcome=kept, normalise=True, **about)
+        return _rounded_like(make(inner.linear, outcome=kept, normalise=True, **about), mechanism)
     indicator = _indicator(event)
     parts = [part for part in parts_of(what, mechanism, indicator)[0] if part.label]
     spans = [part for part in parts if part.low is None or part.low != part.high]
@@ -584,7 +613,8 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
 
     if mechanism.cdf is None or mechanism.survival is None:
         masses = {a: mechanism.masses[a].linear for a in atoms}
-        return make(weight, masses=masses or None, normalise=True, **about)
+        out = make(weight, masses=masses or None, normalise=True, **about)
+        return _rounded_like(out, mechanism)
 
     def total_of(x: Any) -> Any:
         return reduce(lambda a, b: a + b, [_between(mechanism, part, x) for part in spans])
