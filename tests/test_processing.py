@@ -100,6 +100,13 @@ def test_a_function_whose_jumps_are_not_found_is_no_step(function):
         constant_pieces(trace(function, ("y",), ()), -math.inf, math.inf)
 
 
+@pytest.mark.parametrize("lower", [-math.inf, 0.0])
+def test_endless_jumps_that_leave_the_value_end_in_an_error(lower):
+    graph = trace(lambda y: (y >= np.floor(y)) * 1.0, ("y",), ())
+    with pytest.raises(NotEnclosed, match="more than"):
+        constant_pieces(graph, lower, math.inf)
+
+
 # -- push -----------------------------------------------------------------------------------------
 
 EDGES = [-1.0, 0.1, 0.5, 3.0]
@@ -134,6 +141,24 @@ def test_constants_of_a_density_that_floats_round_are_covered(b, cut):
         p = laplace_cdf(cut, x, b)
         truth.append([p, 1 - p])
     requires_enclosed(pushed, truth)
+
+
+def test_what_is_declared_of_a_function_is_not_proved():
+    """A piece that no break tells of: all of it would be another function."""
+    noise = bl.mechanisms.laplace(b=1.0, secret=TWO)
+    pushed = noise.push(lambda y: "in" if abs(y - 0.123) < 1e-3 else "out", breaks=[])
+    bound = bl.pml(bl.uniform(TWO) * pushed).sup()
+    assert bound.status == "estimate"
+    assert "declared" in bound.reason
+    with pytest.raises(InvalidInput, match="a jump"):  # its formula tells
+        noise.push(lambda y: abs(y - 0.123) < 1e-3, breaks=[])
+    third = noise.push(lambda y: 3 * y > 1.0, breaks=[1 / 3])
+    assert (third.matrix == noise.push(lambda y: 3 * y > 1.0).matrix).all()
+    assert bl.pml(bl.uniform(TWO) * third).sup().status == "exact"
+    named = noise.push(lambda y: np.digitize(y, [0.0, 1.0])).push(lambda k: "abc"[int(k)])
+    assert bl.pml(bl.uniform(TWO) * named)("b").status == "exact"
+    with pytest.raises(NotYet, match="declared"):
+        bl.mechanisms.laplace(b=1.0, secret=UNIT).push(lambda y: int(y > 0.5), breaks=[0.5])
 
 
 def test_figures_of_a_threshold_are_those_of_its_matrix():
@@ -246,10 +271,26 @@ def test_a_kernel_of_labels_is_pushed_for_any_secret():
     )
     first = three.push(lambda y: y == 0)
     assert first.pdf(1, 0.5) == 0.25
+    pairs = bl.Mechanism(
+        lambda y, x: np.where(y[0] == 0, x / 2, 0.5 - x / 2) + 0.0 * y[1],
+        secret=UNIT,
+        outcome=TWO * TWO,
+    )
+    assert pairs.push(lambda y: y[0]).pdf(0, 0.5) == 0.5
     joint = bl.uniform(UNIT) * first
     bound = bl.pml(joint)(1)  # 1/2 over 1/4
     assert bound.lower <= math.log(2) <= bound.upper
     assert bound.width < 1e-9
+
+
+def test_labels_of_an_opaque_kernel_are_not_rounded_to_whole_secrets():
+    def kernel(y, x):
+        p = 0.5 ** (np.asarray(x, float) + 1)  # it cannot be traced
+        return np.where(y == 0.5, p, 1 - p)
+
+    counted = bl.Mechanism(kernel, secret=bl.Integers(0, None), outcome=bl.Finite([0.5, 0.25]))
+    assert counted.density.opaque
+    assert counted.push(lambda y: 1.0 * (y == 0.5)).pdf(1.0, 1) == counted.pdf(0.5, 1) == 0.25
 
 
 # -- restrict -------------------------------------------------------------------------------------
@@ -331,7 +372,26 @@ def test_counted_outcomes_given_a_range():
         noise.restrict(lambda y: y > 0)
 
 
+@pytest.mark.truths
+def test_an_event_may_have_an_atom_apart_from_its_intervals():
+    clipped = bl.mechanisms.laplace(b=0.5, secret=TWO).clip(0.0, 1.0)
+    given = clipped.restrict(lambda y: (y <= 0.0) | (abs(y - 0.625) < 0.125))
+    assert given.outcome == bl.Mixed(bl.Interval(0, 0.75), atoms=[0.0])
+    joint = bl.uniform(TWO) * given
+    with mpmath.workdps(40):
+        atom = [laplace_cdf(0, x, 0.5) for x in (0, 1)]
+        span = [laplace_cdf(0.75, x, 0.5) - laplace_cdf(0.5, x, 0.5) for x in (0, 1)]
+        for y, f in ((0.0, atom), (0.625, [mpmath.exp(-2 * abs(0.625 - x)) for x in (0, 1)])):
+            f0, f1 = (v / (a + b) for v, a, b in zip(f, atom, span, strict=True))
+            bound = bl.pml(joint)(y)
+            assert bound.lower <= mpmath.log(2 * max(f0, f1) / (f0 + f1)) <= bound.upper
+            assert bound.width < 1e-8
+    assert bl.pml(joint)(0.25).upper == 0.0  # density 0 in between
+
+
 def test_events_that_cannot_be_conditioned_on():
+    with pytest.raises(NotYet, match="so rare an event"):
+        bl.mechanisms.gaussian(sigma=1.0, secret=UNIT).restrict(bl.Interval(40, 41))
     noise = bl.mechanisms.laplace(b=1.0, secret=TWO)
     with pytest.raises(InvalidInput, match="an event with outcomes"):
         noise.restrict(lambda y: y * 0.0 > 1.0)
@@ -374,6 +434,46 @@ def test_a_noisy_secret_is_a_mixture_of_laws(matrix):
             # Remark 2 and Lemma 1(v): about Z no more leaks than about X
             assert pml.lower <= bl.pml(about_x)(y).upper
             assert pmc.lower <= bl.pmc(about_x)(y).upper
+
+
+def mixed_by_singles():
+    """Return a mixture whose weights, float32 of 0.3 and 0.7, sum to 1 and are off by 1e-8."""
+    weights = np.array([[0.3, 0.7], [0.25, 0.75]], np.float32)
+    return bl.mechanisms.laplace(b=1.0, secret=TWO) @ bl.Mechanism.from_matrix(weights)
+
+
+def test_weights_of_single_precision_stay_as_unknown_as_they_are():
+    coin = bl.Mechanism(
+        lambda z, y: np.where(z == (y > 0.5), 1.0, 0.0), secret=bl.Reals(), outcome=TWO
+    )
+    with mpmath.workdps(40):
+        q = mpmath.exp(mpmath.mpf(-1) / 2) / 2
+        truth = []
+        for p in (mpmath.mpf(3) / 10, mpmath.mpf(1) / 4):
+            above = p * q + (1 - p) * (1 - q)
+            truth.append([1 - above, above])
+        requires_enclosed(mixed_by_singles().push(lambda y: y > 0.5), truth)
+        requires_enclosed(coin @ mixed_by_singles(), truth)
+
+
+@pytest.mark.truths
+def test_weights_of_single_precision_given_an_event():
+    given = mixed_by_singles().restrict(UNIT)  # of probability (1 - 1/e) / 2 at 0 and at 1
+    with mpmath.workdps(40):
+        f0, f1 = (
+            p * mpmath.exp(mpmath.mpf(-1) / 4) + (1 - p) * mpmath.exp(mpmath.mpf(-3) / 4)
+            for p in (mpmath.mpf(3) / 10, mpmath.mpf(1) / 4)
+        )
+        for joint in (bl.uniform(TWO) * given, bl.uniform(TWO) * (given & cauchy(TWO))):
+            bound = bl.pml(joint)(0.25 if joint.outcome.dim == 1 else (0.25, 0.5))
+            assert bound.lower <= mpmath.log(2 * max(f0, f1) / (f0 + f1)) <= bound.upper
+
+
+def test_a_density_that_is_no_law_is_not_pushed():
+    kernel = lambda y, x: (1 + 1e-10 * x) * np.exp(-abs(y - x)) / 2  # noqa: E731
+    off = bl.Mechanism(kernel, secret=TWO, outcome=bl.Reals())
+    with pytest.raises(InvalidInput, match="proved to miss 1 by 1e-10"):
+        off.push(lambda y: y > 0.5)
 
 
 def test_a_noisy_secret_before_a_clipped_outcome():
@@ -443,9 +543,25 @@ def test_the_supremum_of_two_releases_is_bounded_by_those_of_each():
         pml, pmc = bl.pml(joint).sup(), bl.pmc(joint).sup()
         assert pml.lower <= low <= pml.upper <= math.log(4) + 1e-12
         assert pmc.lower <= cost <= pmc.upper <= 2 + 1e-6
-        assert pml.status == pmc.status == "certified"
+        assert pml.status == pmc.status == "undecided"  # true bounds, a wide bracket
+        assert "one release" in pml.reason
+        assert (pmc <= 2.1).holds
+        assert (pmc <= 1.0).holds is None
         one = bl.pml(bl.pmf([F(1, 4), F(3, 4)], on=TWO) * noise).sup()
         assert pml.lower >= one.lower
+
+
+@pytest.mark.truths
+def test_a_supremum_of_two_releases_is_certified_where_its_bounds_meet():
+    """Gaussian noise alone tells all: log(1 / P_min), and infinity of PMC."""
+    noise = bl.mechanisms.gaussian(sigma=1.0, secret=TWO)
+    joint = bl.pmf([F(1, 4), F(3, 4)], on=TWO) * (noise & noise)
+    with bl.options(tol=1e-6):
+        pml, pmc = bl.pml(joint).sup(), bl.pmc(joint).sup()
+    assert pml.status == pmc.status == "certified"
+    assert pml.lower <= math.log(4) <= pml.upper
+    assert pml.width <= 1e-6
+    assert pmc.lower == math.inf
 
 
 def test_leakage_about_independent_secrets_adds_up():

@@ -12,6 +12,7 @@ from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
+from borel import settings
 from borel.engine.estimates.outcome_engine import ContinuousOutcomes
 from borel.errors import NotEnclosed
 from borel.numerics.graphs.graph import Graph
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from borel.engine.problem.engine import Engine
 
 _BRACKET = (
-    "between the suprema of one release and the sum of both levels of local differential privacy "
-    "(post-processing, and f(y|x) / f(y|x') of independent releases)"
+    "between the suprema of one release and the sum of both levels of local differential privacy, "
+    "or log(1 / P_min) (post-processing, and f(y|x) / f(y|x') of independent releases)"
 )
 
 
@@ -67,6 +68,8 @@ class ProductOutcomes(ContinuousOutcomes):
     def sup(self, kind: str) -> Bound:
         """Bound the supremum of two releases by figures of each; estimate that of other kernels.
 
+        The bounds are true. They are undecided unless they are within the tolerance of each other.
+
         Notes
         -----
         Proof. To forget one of the outcomes is post-processing, by which no supremum of PML or PMC
@@ -91,10 +94,11 @@ class ProductOutcomes(ContinuousOutcomes):
         about: dict[str, Any] = {
             "assumptions": tuple(dict.fromkeys(a for b in known for a in b.assumptions))
         }
-        if math.isinf(high) and math.isfinite(low):
+        high = max(low, high)
+        if high > low and high - low > settings.current().tol:  # true, but it settles nothing
             return Bound.undecided(low, high, reason=_BRACKET, **about)
         conditional = any(b.status == "conditional" for b in known)
-        return Bound.of("conditional" if conditional else "certified", low, max(low, high), **about)
+        return Bound.of("conditional" if conditional else "certified", low, high, **about)
 
     def _most(self, kind: str) -> float:
         """Return what PML is at most under a finite prior, log(1 / P_min)."""
@@ -127,5 +131,6 @@ def last_factor(joint: Joint, y: Any) -> Joint:
     about = {"y": line, "x": mechanism.secret}
     out.density = Density(None, about, log=density.log, graph=Graph(nodes, names))
     if not out.normalisation.proved:  # of the outcome as a whole
-        out.normalisation = Normalisation("rounded", str(mechanism.normalisation))
+        known = mechanism.normalisation
+        out.normalisation = Normalisation("rounded", str(known), known.miss)
     return Joint(joint.prior, out)

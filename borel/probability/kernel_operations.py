@@ -308,12 +308,14 @@ def both(first: Mechanism, second: Mechanism) -> Mechanism:
 def _product_of_laws(out: Mechanism, first: Mechanism, second: Mechanism) -> Mechanism:
     """Say what is known of the total mass of a product of kernels."""
     known = first.normalisation, second.normalisation
+    miss = (known[0].miss + known[1].miss + known[0].miss * known[1].miss) * (1 + 8 * U)
     if all(of.proved for of in known):
-        miss = known[0].miss + known[1].miss + known[0].miss * known[1].miss
         words = "; ".join(dict.fromkeys(str(of).removeprefix("proved: ") for of in known))
-        out.normalisation = Normalisation.by(f"a product of laws ({words})", miss * (1 + 8 * U))
+        out.normalisation = Normalisation.by(f"a product of laws ({words})", miss)
     else:
         out.normalisation = check_normalised(out)
+        if miss:  # weights of one of them are known to their rounding
+            out.normalisation = Normalisation("rounded", str(out.normalisation), miss)
     return out
 
 

@@ -568,7 +568,10 @@ class Mechanism:
             where the secret is not finite).
         breaks : sequence of float, optional
             Where the function of a real outcome jumps, if its formula does not show it. It is taken
-            to be constant between them, with the value that it has in the middle.
+            to be constant between them, with the value that it has in the middle, which is checked
+            at five points of each: figures are estimates. For proofs push to numbers by a formula,
+            then to names:
+            ``mech.push(lambda y: np.digitize(y, edges)).push(lambda k: names[k])``.
 
         Returns
         -------
@@ -581,8 +584,8 @@ class Mechanism:
         InvalidInput
             A function that differs between declared breaks, or a label that is not in ``outcome``.
         NotYet
-            Jumps that are not found; noise without a distribution function, for a secret that is
-            not finite.
+            Jumps that are not found. For a secret that is not finite: noise without a distribution
+            function, or jumps that are no more than declared.
 
         References
         ----------

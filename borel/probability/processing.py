@@ -20,19 +20,23 @@ from borel.errors import InvalidInput, NotEnclosed, NotTraceable, NotYet
 from borel.numerics.balls.expansion import product
 from borel.numerics.graphs.constant_pieces import ConstantPiece, constant_pieces, value_at
 from borel.numerics.graphs.graph import Graph
-from borel.numerics.graphs.trace import trace
+from borel.numerics.graphs.trace import Tracer, trace
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite, Interval, Mixed
-from borel.probability.density import Density, breaks_of
+from borel.probability.density import Density, breaks_of, probe
 from borel.probability.normalisation import Normalisation, integral_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _COARSE = 1e-6
-_MISSED = 1e-9
+_MISSED = 2e-11
 _PROBES = np.array([0.5, 0.0625, 0.28125, 0.71875, 0.9375])
 _LAST_DIGIT = 4 * U
+_DECLARED = (
+    "that the function is constant between its breaks is declared; it was checked at "
+    f"{len(_PROBES)} points of each piece"
+)
 
 
 class OutcomePart(NamedTuple):
@@ -56,8 +60,15 @@ class OutcomePart(NamedTuple):
 
 def parts_of(
     what: str, mechanism: Any, function: Callable, breaks: Any = None
-) -> list[OutcomePart]:
+) -> tuple[list[OutcomePart], str]:
     """Return the intervals and atoms of the outcome on which a function has one value.
+
+    Returns
+    -------
+    list of OutcomePart
+        The parts.
+    str
+        What of them is declared and not proved; empty if the formula of the function shows it.
 
     Raises
     ------
@@ -75,23 +86,29 @@ def parts_of(
             instead="outcomes on an interval, with atoms or without.",
         )
     atoms = outcome.atoms if isinstance(outcome, Mixed) else ()
-    found = (
-        _declared(what, function, line, breaks)
-        if breaks is not None
-        else _traced(what, function, line, atoms)
-    )
-    if breaks is not None:
-        found += [OutcomePart(Fraction(a), Fraction(a), _label(what, function, a)) for a in atoms]
-    return found
+    if breaks is None:
+        return _traced(what, function, line, atoms), ""
+    found = _declared(what, function, line, breaks)
+    found += [OutcomePart(Fraction(a), Fraction(a), _label(what, function, a)) for a in atoms]
+    try:
+        shown = _shown(what, function, line, atoms)
+    except (NotTraceable, NotEnclosed):
+        return found, _DECLARED
+    known = {e for part in found for e in (part.low, part.high) if e is not None}
+    jumps = {e for part in shown for e in (part.low, part.high) if e is not None}
+    if missed := sorted(e for e in jumps if Fraction(float(e)) not in known):
+        raise InvalidInput(
+            what,
+            expected="a function that is constant between its breaks",
+            got=f"a jump at {float(missed[0]):.17g}",
+            mend="declare every jump, or none: the formula of this function shows them.",
+        )
+    return shown, ""
 
 
 def _traced(what: str, function: Callable, line: Interval, atoms: Any) -> list[OutcomePart]:
     try:
-        graph = trace(function, ("y",), ())
-        pieces = constant_pieces(graph, line.lower, line.upper)
-        pieces += [
-            ConstantPiece(Fraction(a), Fraction(a), value_at(graph, Fraction(a))) for a in atoms
-        ]
+        return _shown(what, function, line, atoms)
     except (NotTraceable, NotEnclosed) as error:
         raise NotYet(
             what,
@@ -99,6 +116,13 @@ def _traced(what: str, function: Callable, line: Interval, atoms: Any) -> list[O
             instead="a function of y with finitely many values, by comparisons, np.floor, np.clip, "
             "np.digitize, np.select; or tell where it jumps: mech.push(g, breaks=[...]).",
         ) from None
+
+
+def _shown(what: str, function: Callable, line: Interval, atoms: Any) -> list[OutcomePart]:
+    """Return the parts that the formula of a function shows."""
+    graph = trace(function, ("y",), ())
+    pieces = constant_pieces(graph, line.lower, line.upper)
+    pieces += [ConstantPiece(Fraction(a), Fraction(a), value_at(graph, Fraction(a))) for a in atoms]
     out = []
     for piece in pieces:
         label: Any = float(piece.value)
@@ -165,8 +189,9 @@ def push(make: Any, mechanism: Any, function: Callable, outcome: Any, breaks: An
     if mechanism.outcome.kind == "finite":
         labels = mechanism.outcome.labels
         parts = [OutcomePart(y, y, _label("mech.push", function, y)) for y in labels]
+        declared = ""
     else:
-        parts = parts_of("mech.push", mechanism, function, breaks)
+        parts, declared = parts_of("mech.push", mechanism, function, breaks)
     if outcome is None and mechanism.secret.kind != "finite":  # a density reads numbers
         parts = [p._replace(label=int(p.label)) if p.label in (0, 1) else p for p in parts]
     if outcome is None:
@@ -181,7 +206,16 @@ def push(make: Any, mechanism: Any, function: Callable, outcome: Any, breaks: An
         )
     places = [int(outcome.positions(part.label, "the value of the function")) for part in parts]
     if mechanism.secret.kind == "finite":
-        return _table(make, mechanism, parts, places, outcome)
+        out = _table(make, mechanism, parts, places, outcome)
+        out.unproved = "; ".join(filter(None, (out.unproved, declared)))
+        return out
+    if declared:
+        raise NotYet(
+            "mech.push",
+            missing=f"a proof for secrets that are not finite: {declared}",
+            instead="a function by comparisons, np.floor, np.clip, np.digitize, np.select, whose "
+            "formula shows its jumps; a finite secret, for estimates.",
+        )
     return _formulas(make, mechanism, parts, places, outcome)
 
 
@@ -231,10 +265,38 @@ def enclosed_matrix(
     # the law meant is the kernel over its integral, from which constants such as log(2 b) keep it
     sums = np.array([[math.fsum(row) for row in of] for of in (low, high)])
     missed = float(np.abs(sums - 1).max()) + U
-    rounding = float(off.max()) * (1 + 16 * U) + _LAST_DIGIT
-    rounding += 2 * missed if missed <= _MISSED else 0.0  # else rows that are no laws
+    apart = np.maximum(sums[0] - 1, 1 - sums[1]) - U  # proved, of each row
+    known = sum(of.normalisation.miss for of in sources)  # of weights that are no better known
+    if apart.max() > known + max(map(_allowed, sources)):
+        i = int(np.argmax(apart))
+        raise InvalidInput(
+            what,
+            expected="a density that integrates to 1 (to the rounding of floats)",
+            got=f"{sums[:, i].mean():.10g}, proved to miss 1 by {apart[i]:.3g}",
+            where=f"x = {secret.labels[i]!r}",
+            mend="divide it by its integral over y, or let it be divided: "
+            "bl.Mechanism(weight, ..., normalise=True).",
+        )
+    rounding = float(off.max()) * (1 + 16 * U) + _LAST_DIGIT + 2 * missed + known
     out = make._from_matrix(values, secret, outcome, rounding=rounding)
     out.unproved = "; ".join(dict.fromkeys(m.unproved for m in sources if m.unproved))
+    return out
+
+
+def _allowed(mechanism: Any) -> float:
+    """Return what integrals may miss 1 by: a float c is known to c U, and e^c to as much."""
+    graphs = [of.graph for of in (mechanism.density, *mechanism.masses.values()) if of.graph]
+    numbers = [abs(args[0]) for graph in graphs for op, args in graph.nodes if op == "const"]
+    largest = max((v for v in numbers if math.isfinite(v)), default=0.0)
+    return min(max(_MISSED, 8 * U * largest), 1e-6)
+
+
+def _rounded_like(out: Any, mechanism: Any) -> Any:
+    """Return a kernel made of another, which is known no better than the other's weights are."""
+    if mechanism.normalisation.miss and mechanism.normalisation.status != "within":
+        miss = out.normalisation.miss + 2 * mechanism.normalisation.miss
+        words = "up to the rounding of the weights"
+        out.normalisation = Normalisation("rounded", words, miss)
     return out
 
 
@@ -380,16 +442,14 @@ def _between(mechanism: Any, part: OutcomePart, x: Any) -> Any:
     cdf, survival = mechanism.cdf, mechanism.survival
     if cdf is None or survival is None:
         assert mechanism.density is not None
-        return mechanism.density.linear(np.full_like(like, float(part.low)), x)  # type: ignore[arg-type]
+        return mechanism.density.linear(_point(part.low, like), x)
 
     def at(of: Density, end: Fraction) -> Any:
         top, bottom = map(float, end.as_integer_ratio())
         if (Fraction(top), Fraction(bottom)) != end.as_integer_ratio():
             raise NotYet("mech.push", missing=f"a jump at {end}, which is no quotient of floats")
         exact = Fraction(float(end)) == end
-        return of.linear(
-            np.full_like(like, float(end)) if exact else np.full_like(like, top) / bottom, x
-        )
+        return of.linear(_constant(end, like) if exact else _constant(top, like) / bottom, x)
 
     if part.low is None:
         return 1.0 + 0.0 * like if part.high is None else at(cdf, part.high)
@@ -474,8 +534,9 @@ def _mixed(make: Any, mechanism: Any, pre: Any) -> Any:
     known = mechanism.normalisation
     if known.proved:
         out.normalisation = Normalisation.by(f"a mixture of laws, {known}", known.miss + 4 * off)
-    elif off > 16 * U:  # weights that are known less well than floats are
-        out.normalisation = Normalisation("rounded", "up to the rounding of the weights", 4 * off)
+    elif off > 16 * U or known.miss:  # weights that are known less well than floats are
+        miss = known.miss + 4 * off
+        out.normalisation = Normalisation("rounded", "up to the rounding of the weights", miss)
     return out
 
 
@@ -488,17 +549,23 @@ def _short(matrix: np.ndarray) -> bool:
 def _number(weight: Any, like: Any) -> Any:
     """Return a weight in a formula: a Fraction as a quotient, where that is exact."""
     if not isinstance(weight, Fraction):
-        return np.full_like(like, float(weight))
+        return _constant(weight, like)
     top, bottom = weight.as_integer_ratio()
     if max(top, bottom) > 2**53:
-        return np.full_like(like, float(weight))
-    return np.full_like(like, float(top)) / float(bottom)
+        return _constant(weight, like)
+    return _constant(top, like) / float(bottom)
+
+
+def _constant(value: Any, like: Any) -> Any:
+    """Return a number in the shape of an argument of a density: a float, also beside integers."""
+    traced = isinstance(like, Tracer)
+    return np.full_like(like, float(value)) if traced else np.full(np.shape(like), float(value))
 
 
 def _point(label: Any, like: Any) -> Any:
     if isinstance(label, tuple):
-        return tuple(np.full_like(like, float(part)) for part in label)
-    return np.full_like(like, float(label))
+        return tuple(_constant(part, like) for part in label)
+    return _constant(label, like)
 
 
 def _is(z: Any, label: Any) -> Any:
@@ -518,18 +585,27 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
     about["name"] = f"{mechanism.name or 'density'} given an event"
     if outcome.dim == 1 and outcome.kind in ("finite", "countable"):
         kept = _kept_labels(what, outcome, event)
-        return make(inner.linear, outcome=kept, normalise=True, **about)
+        return _rounded_like(make(inner.linear, outcome=kept, normalise=True, **about), mechanism)
     indicator = _indicator(event)
-    parts = [part for part in parts_of(what, mechanism, indicator) if part.label]
+    parts = [part for part in parts_of(what, mechanism, indicator)[0] if part.label]
     spans = [part for part in parts if part.low is None or part.low != part.high]
     atoms = [float(part.low) for part in parts if part not in spans]  # type: ignore[arg-type]
     if not spans:
-        raise InvalidInput(what, expected="an event with outcomes", got="none, or atoms alone")
-    line = Interval(_floats(spans[0].low, -1)[1], _floats(spans[-1].high, 1)[1])
+        raise InvalidInput(
+            what,
+            expected="an event with outcomes on an interval",
+            got="atoms alone" if atoms else "none",
+            mend="mech.push(g) releases which of the atoms it is."
+            if atoms
+            else "give an event that some outcome is in.",
+        )
+    low, high = _floats(spans[0].low, -1)[1], _floats(spans[-1].high, 1)[1]
+    apart = bool(atoms) and not low <= min(atoms) <= max(atoms) <= high
+    line = Interval(min(low, *atoms), max(high, *atoms)) if atoms else Interval(low, high)
     about["outcome"] = Mixed(line, atoms=tuple(atoms)) if atoms else line
     ends = [e for part in spans for e in (part.low, part.high) if e is not None]
     about["breaks"] = (*mechanism.breaks, *map(float, ends))
-    whole = len(spans) == 1 and all(Fraction(float(e)) == e for e in ends)
+    whole = len(spans) == 1 and not apart and all(Fraction(float(e)) == e for e in ends)
 
     def weight(y: Any, x: Any) -> Any:
         value = inner.linear(y, x)
@@ -537,10 +613,16 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
 
     if mechanism.cdf is None or mechanism.survival is None:
         masses = {a: mechanism.masses[a].linear for a in atoms}
-        return make(weight, masses=masses or None, normalise=True, **about)
+        out = make(weight, masses=masses or None, normalise=True, **about)
+        return _rounded_like(out, mechanism)
+
+    def total_of(x: Any) -> Any:
+        return reduce(lambda a, b: a + b, [_between(mechanism, part, x) for part in spans])
+
+    _require_no_rarer(what, total_of, mechanism.secret)
 
     def conditioned(y: Any, x: Any) -> Any:
-        total = reduce(lambda a, b: a + b, [_between(mechanism, part, x) for part in spans])
+        total = total_of(x)
         if whole:
             return inner.logarithm(y, x) - np.log(total)
         return weight(y, x) / total
@@ -549,6 +631,21 @@ def restrict(make: Any, mechanism: Any, event: Callable | Interval) -> Any:
     if mechanism.normalisation.proved:
         out.normalisation = Normalisation.by("a law that is conditioned on an event")
     return out
+
+
+def _require_no_rarer(what: str, total: Callable, secret: Alphabet) -> None:
+    """Raise `NotYet` for an event whose probability no float holds, at some secret of a probe."""
+    points = probe(secret)
+    with np.errstate(all="ignore"):
+        found = np.asarray(total(points), float)
+    if not (found >= NORMAL).all():
+        place = int(np.argmin(found))
+        x = tuple(p[place] for p in points) if isinstance(points, tuple) else points[place]
+        raise NotYet(
+            what,
+            missing=f"the probability of so rare an event, about {found[place]:.3g} at x = {x}",
+            instead="an event of probability 2.2e-308 or more under every secret.",
+        )
 
 
 def _indicator(event: Any) -> Callable:

@@ -67,7 +67,8 @@ def constant_pieces(graph: Graph, lower: float, upper: float) -> list[ConstantPi
     ------
     NotEnclosed
         A function that is not constant between jumps, has more than `MOST_PIECES` of them, or
-        turns where no rational arithmetic finds it.
+        turns where no rational arithmetic finds it. Jumps of what it is made of count too, if it
+        does not jump there itself.
 
     Examples
     --------
@@ -77,6 +78,7 @@ def constant_pieces(graph: Graph, lower: float, upper: float) -> list[ConstantPi
     [('0', '1/4', 2), ('1/4', '1/2', 0), ('1/2', 'None', 1)]
     """
     found: list[ConstantPiece] = []
+    cuts = 0
     open_ = [tuple(Fraction(e) if math.isfinite(e) else None for e in (lower, upper))]
     while open_:
         low, high = open_.pop()
@@ -84,7 +86,8 @@ def constant_pieces(graph: Graph, lower: float, upper: float) -> list[ConstantPi
             slope, value = _Arithmetic(low, high).value(graph)
         except _Cut as cut:
             open_ += [(cut.at, high), (low, cut.at)]
-            if len(open_) + len(found) > MOST_PIECES:
+            cuts += 1  # not the pieces found: those of one value are joined, without end
+            if cuts >= MOST_PIECES:
                 raise NotEnclosed(f"it has more than {MOST_PIECES} jumps") from None
             continue
         if slope:
