@@ -31,6 +31,7 @@ import numpy as np
 
 from borel.databases.neighbours import largest_quotient
 from borel.engine.prior_sets.engine import SetEngine
+from borel.engine.prior_sets.finite_figures import OUTSIDE
 from borel.errors import NotYet
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.set_operations import ProductSet
@@ -221,8 +222,10 @@ class EntrySuprema(SetEngine):
         if error and self.independent:  # products and sums of laws, some of them rounded
             steps = sum(f.on.size + 4 for f in (self.own, *self.others))
             error = compounded(error, steps * U)
-        low, high, about = largest_quotient(most, least, error, where)
         status = self.status if not self.reason else "estimate"
+        if not np.asarray(most != 0, bool).any():
+            return self.set.bound(0.0, 0.0, status=status, assumptions=(OUTSIDE,))
+        low, high, about = largest_quotient(most, least, error, where)
         open_ = not self.independent or not self.own.closed
         if low > 0 and open_ and (kind == "pml" or (kind == "pmc" and high < math.inf)):
             about["attained"] = False
