@@ -257,3 +257,13 @@ def test_the_number_of_ones_is_that_of_bits():
             _ = chain.count_law
         with pytest.raises(bl.errors.InvalidInput, match="labels 0 and 1"):
             chain.entry_law(1)
+
+
+def test_why_a_figure_is_refused_or_nothing():
+    law = bl.exchangeable(bl.pmf([1.0], on=bl.Finite([0.0])), 3)
+    on = bl.Integers(0, 3)
+    bound = bl.pmc(bl.entry(law * bl.mechanisms.gaussian(sigma=1.0, secret=on))).sup()
+    assert bound.upper == 0
+    assert bound.assumptions == ("closed form: a bit that is certain tells nothing",)
+    with pytest.raises(bl.errors.NotYet, match="atoms"):
+        bl.entry(law * bl.mechanisms.laplace(b=1.0, secret=on).clip(1, 2))

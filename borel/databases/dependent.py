@@ -444,8 +444,8 @@ def _mixture(own: Measure, given: tuple[Measure, Measure], mechanism: Mechanism)
         raise NotYet(
             "bl.entry",
             missing=f"a mixture of {count} densities; up to {_TRACED}"
-            if mechanism.density is not None
-            else f"{mechanism!r} on databases",
+            if long
+            else "outcomes that are atoms, or have no density",
             instead="a finite mechanism about the number of ones, such as geometric noise with "
             "outcome=bl.Integers(0, n), or Laplace and Gaussian noise, for any n.",
         )
