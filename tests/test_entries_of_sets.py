@@ -270,3 +270,16 @@ def test_side_information_that_is_an_estimate_proves_nothing():
         leak[1]
     with pytest.raises(bl.errors.NotYet, match="opaque"):
         leak.sup()
+
+
+def test_an_end_that_an_open_set_holds_may_be_attained():
+    D = bl.Finite(2)
+    half = bl.priors.polytope([[F(0), F(1)]], [F(1, 2)], on=D)
+    own = bl.priors.bernoulli(F(1, 8), F(7, 8)) & half
+    certain = bl.priors.hull([bl.pmf([F(1), F(0)], on=D)])
+    rows = [[F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]]
+    mech = bl.Mechanism.from_matrix([r for r in rows for _ in range(2)], secret=D**2)
+    bound = bl.pml(bl.entry(bl.priors.product([own, certain]) * mech))(0)
+    member = bl.pml(bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix(rows, secret=D))(0)
+    assert bound.ratio == member.ratio  # q(1) = 1/2 is in the set
+    assert bound.attained is not False
