@@ -235,3 +235,35 @@ def test_what_is_refused():
         database * bl.mechanisms.counting_query(n=30, b=1.0, predicate=lambda d: d == 0)
     with pytest.raises(TypeError, match="marginal"):
         database @ bl.mechanisms.laplace(b=1.0)
+
+
+def test_noise_on_bits_of_a_law_that_is_an_estimate_has_no_closed_form():
+    mixing = bl.Measure(np.array([0.5, 0.5]), bl.Finite([0.25, 0.75]), unproved="opaque")
+    first = bl.Measure(np.array([0.5, 0.5]), bl.Finite(2), unproved="opaque")
+    query = bl.mechanisms.counting_query(n=5, b=1.0, of="count")
+    far = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Integers(0, 5))
+    for law in (bl.exchangeable(mixing, 5), bl.markov_chain(first, [[0.5, 0.5], [0.25, 0.75]], 5)):
+        for noise in (query, far):
+            with pytest.raises(bl.errors.NotYet, match="opaque"):
+                bl.entry(law * noise)
+
+
+def test_the_number_of_ones_is_that_of_bits():
+    start = bl.pmf([0.5, 0.25, 0.25])
+    of_three = bl.markov_chain(start, [[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [0.0, 0.0, 1.0]], 4)
+    of_shares = bl.markov_chain(bl.pmf([0.5, 0.5], on=bl.Finite([0.25, 0.75])), np.eye(2), 4)
+    for chain in (of_three, of_shares):
+        with pytest.raises(bl.errors.InvalidInput, match="labels 0 and 1"):
+            _ = chain.count_law
+        with pytest.raises(bl.errors.InvalidInput, match="labels 0 and 1"):
+            chain.entry_law(1)
+
+
+def test_why_a_figure_is_refused_or_nothing():
+    law = bl.exchangeable(bl.pmf([1.0], on=bl.Finite([0.0])), 3)
+    on = bl.Integers(0, 3)
+    bound = bl.pmc(bl.entry(law * bl.mechanisms.gaussian(sigma=1.0, secret=on))).sup()
+    assert bound.upper == 0
+    assert bound.assumptions == ("closed form: a bit that is certain tells nothing",)
+    with pytest.raises(bl.errors.NotYet, match="atoms"):
+        bl.entry(law * bl.mechanisms.laplace(b=1.0, secret=on).clip(1, 2))

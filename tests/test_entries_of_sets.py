@@ -222,3 +222,64 @@ def test_bits_are_those_of_their_own_engine():
     bit = bl.priors.bernoulli(0.25, 0.75)
     same = bl.pml(bl.entry(bl.iid(bit, 2) * mech)).sup()
     assert same.lower <= bl.pml(bl.entry(bl.priors.product([bit, bit]) * mech)).sup().upper
+
+
+@pytest.mark.parametrize(
+    ("equal", "to", "points"),
+    [
+        ([[1, 1, 1]], [1], [[0, 0, 1], [0, 1, 0], [1, 0, 0]]),
+        ([[1, 1, 0], [2, 2, 0]], [F(1, 2), 1], [[0, F(1, 2), F(1, 2)], [F(1, 2), 0, F(1, 2)]]),
+        ([[1, 1, 0], [0, 0, 1]], [F(1, 2)] * 2, [[0, F(1, 2), F(1, 2)], [F(1, 2), 0, F(1, 2)]]),
+    ],
+)
+def test_equations_that_follow_from_others_hide_no_extreme_point(equal, to, points):
+    laws = bl.priors.polytope(equal=[list(map(F, row)) for row in equal], to=to, on=bl.Finite(3))
+    assert sorted(laws.vertices) == points
+
+
+def test_a_leak_at_an_extreme_point_that_an_equation_said_twice_would_hide():
+    D = bl.Finite(3)
+    simplex = bl.priors.polytope(equal=[[F(1)] * 3], to=[F(1)], on=D)
+    ones = [[F(1, 2), F(1, 2)]] * 6 + [[F(1, 100), F(99, 100)], [F(1, 2), F(1, 2)], [1, 0]]
+    mech = bl.Mechanism.from_matrix([list(map(F, row)) for row in ones], secret=D**2)
+    every = bl.priors.product([simplex, simplex])
+    for i in (0, 1):
+        same = bl.entry(bl.priors.product([bl.priors.full_support(D)] * 2) * mech, i)
+        assert bl.pml(bl.entry(every * mech, i)).sup().upper >= bl.pml(same).sup().lower
+
+
+@pytest.mark.parametrize("number", [F, float])
+def test_an_outcome_that_no_member_allows(number):
+    D = bl.Finite(2)
+    rows = [[number(1), number(0)]] * 3 + [[number(0), number(1)]]
+    mech = bl.Mechanism.from_matrix(rows, secret=D**2)
+    certain = bl.priors.hull([bl.pmf([F(1), F(0)], on=D)])
+    joint = bl.entry(bl.priors.product([certain, bl.priors.full_support(D)]) * mech, 1)
+    for bound in (bl.pml(joint)(1), bl.pmc(joint)(1)):
+        assert bound.upper == 0
+        assert any("outside the support" in note for note in bound.assumptions)
+    assert bl.pml(joint).sup().upper == 0 if number is F else bl.ldp(joint).upper < 1e-14
+
+
+def test_side_information_that_is_an_estimate_proves_nothing():
+    D = bl.Finite(2)
+    side = bl.Mechanism.from_matrix([[0.5, 0.5], [1.0, 0.0]], secret=D)
+    side.unproved = "opaque"
+    leak = bl.pml(bl.priors.full_support(D) * side, given=side)
+    with pytest.raises(bl.errors.NotYet, match="opaque"):
+        leak[1]
+    with pytest.raises(bl.errors.NotYet, match="opaque"):
+        leak.sup()
+
+
+def test_an_end_that_an_open_set_holds_may_be_attained():
+    D = bl.Finite(2)
+    half = bl.priors.polytope([[F(0), F(1)]], [F(1, 2)], on=D)
+    own = bl.priors.bernoulli(F(1, 8), F(7, 8)) & half
+    certain = bl.priors.hull([bl.pmf([F(1), F(0)], on=D)])
+    rows = [[F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]]
+    mech = bl.Mechanism.from_matrix([r for r in rows for _ in range(2)], secret=D**2)
+    bound = bl.pml(bl.entry(bl.priors.product([own, certain]) * mech))(0)
+    member = bl.pml(bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix(rows, secret=D))(0)
+    assert bound.ratio == member.ratio  # q(1) = 1/2 is in the set
+    assert bound.attained is not False

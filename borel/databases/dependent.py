@@ -334,6 +334,14 @@ class MarkovChain(DependentDatabase):
         """Return P(D_i = d, others = k) for bits."""
         from flint import fmpq, fmpq_poly
 
+        if not self.bits:
+            raise InvalidInput(
+                "the number of ones",
+                expected="entries with the labels 0 and 1",
+                got=repr(self.factor),
+                mend="for other entries: .law, and bl.entry of a mechanism on the databases.",
+            )
+
         def rational(v: Any) -> Any:
             return fmpq(*Fraction(v).as_integer_ratio())
 
@@ -406,6 +414,13 @@ class DependentJoint(Joint):
         own, given = database.entry_law(i), database.given(i)
         if mechanism.finite:
             return own * count_kernel(own, given, mechanism)
+        if database.unproved:
+            raise NotYet(
+                "bl.entry",
+                missing=f"a law of the database that is proved: {database.unproved}",
+                instead="bl.pmf of its probabilities, which means the law within their rounding; "
+                "or a finite mechanism about the number of ones.",
+            )
         mechanism = as_query(mechanism, database.n)
         kernel = _mixture(own, given, mechanism)
         query = mechanism if isinstance(mechanism, CountingQuery) else None
@@ -429,8 +444,8 @@ def _mixture(own: Measure, given: tuple[Measure, Measure], mechanism: Mechanism)
         raise NotYet(
             "bl.entry",
             missing=f"a mixture of {count} densities; up to {_TRACED}"
-            if mechanism.density is not None
-            else f"{mechanism!r} on databases",
+            if long
+            else "outcomes that are atoms, or have no density",
             instead="a finite mechanism about the number of ones, such as geometric noise with "
             "outcome=bl.Integers(0, n), or Laplace and Gaussian noise, for any n.",
         )

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 _WHY = "Laplace noise on a count: the suprema are at whole numbers"
+_CERTAIN = "a bit that is certain tells nothing"
 _FAR = "far out Gaussian noise on a count tells one bit from the other"
 
 
@@ -119,14 +120,14 @@ class DependentCount(ClosedForms):
         if self.query is None:
             return None
         if self._silent:
-            return proved(0.0, 0.0, _WHY)
+            return proved(0.0, 0.0, _CERTAIN)
         t = min(max(self.query.in_counts(y), Fraction(0)), Fraction(self.query.n))
         return self._proved(lambda: self._value(kind, self._densities([t])[0]), _WHY)
 
     def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum over the outcomes."""
         if self._silent:
-            return proved(0.0, 0.0, _WHY, attained=True)
+            return proved(0.0, 0.0, _CERTAIN, attained=True)
         if self.query is not None:
             return self._proved(lambda: self._highest(kind), _WHY)
         if not (self.parts[0][0] and self.parts[1][-1]):

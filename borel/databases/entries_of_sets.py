@@ -31,9 +31,10 @@ import numpy as np
 
 from borel.databases.neighbours import largest_quotient
 from borel.engine.prior_sets.engine import SetEngine
+from borel.engine.prior_sets.finite_figures import OUTSIDE
 from borel.errors import NotYet
 from borel.numerics.intervals.rounding import U, compounded
-from borel.priors.set_operations import ProductSet
+from borel.priors.set_operations import Intersection, ProductSet
 from borel.priors.sets import FullSupport, PriorSet
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.bound import Bound, weakest
@@ -221,9 +222,12 @@ class EntrySuprema(SetEngine):
         if error and self.independent:  # products and sums of laws, some of them rounded
             steps = sum(f.on.size + 4 for f in (self.own, *self.others))
             error = compounded(error, steps * U)
-        low, high, about = largest_quotient(most, least, error, where)
         status = self.status if not self.reason else "estimate"
-        open_ = not self.independent or not self.own.closed
+        if not np.asarray(most != 0, bool).any():
+            return self.set.bound(0.0, 0.0, status=status, assumptions=(OUTSIDE,))
+        low, high, about = largest_quotient(most, least, error, where)
+        # an intersection that is not closed may hold some of its extreme points
+        open_ = not self.independent or not (self.own.closed or isinstance(self.own, Intersection))
         if low > 0 and open_ and (kind == "pml" or (kind == "pmc" and high < math.inf)):
             about["attained"] = False
         return self.set.bound(low, high, status=status, **about)

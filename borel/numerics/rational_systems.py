@@ -45,6 +45,20 @@ def solution(
     return [Fraction(int(v.p), int(v.q)) for v in out]
 
 
+def rank(rows: list[list[Any]]) -> int:
+    """Return the rank of a matrix of exact numbers.
+
+    Examples
+    --------
+    >>> rank([[1, 1, 0], [2, 2, 0]])
+    1
+    """
+    from flint import fmpq_mat
+
+    entries = [_rational(v) for row in rows for v in row]
+    return int(fmpq_mat(len(rows), len(rows[0]), entries).rank())
+
+
 def _rational(value: Any) -> Any:
     from flint import fmpq
 

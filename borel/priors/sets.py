@@ -130,8 +130,8 @@ class PriorSet:
     def vertices(self) -> list[list[Fraction]] | None:
         """Return priors of the closure, all its extreme points among them, as Fractions.
 
-        None for a set with other extreme points, too many of them, or floats that stand for
-        several numbers.
+        None for a set with other extreme points, too many of them, floats that stand for several
+        numbers, or no member that is known.
         """
         rules = self.rules
         return linear_programme.vertices(rules) if rules is not None and self.rational else None
@@ -436,6 +436,12 @@ def likelihood(side: Any, on: Alphabet, z: Any) -> np.ndarray:
     if not (on.kind == "finite" and side.finite):
         raise NotYet(
             "side information over a set of priors", missing="alphabets that are not finite"
+        )
+    if side.unproved:
+        raise NotYet(
+            "side information over a set of priors",
+            missing=f"a proof of which secrets allow it: {side.unproved}",
+            instead="one prior at a time, which gives an estimate.",
         )
     side.outcome.check(z)
     rows = np.asarray(side.secret.positions(list(on.labels), "x"))

@@ -26,7 +26,7 @@ from borel.errors import InvalidInput
 from borel.numerics.float64.programmes import linprog
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
-from borel.numerics.rational_systems import solution
+from borel.numerics.rational_systems import rank, solution
 
 ROUNDING = 1e-12
 """Constraints that contradict each other by less may do so by the rounding of their numbers."""
@@ -138,7 +138,8 @@ def _solve(c: np.ndarray, rules: Constraints) -> Any:
 def vertices(rules: Constraints) -> list[list[Fraction]] | None:
     """Return priors that satisfy the constraints, all vertices among them; None if too many.
 
-    A vertex is the one solution of some of the constraints taken as equations.
+    A vertex is the one solution of some of the constraints taken as equations. Equations that
+    follow from others fix nothing: as many more constraints are tight.
     """
     n, width = rules.n, rules.width
     unit = np.eye(width, dtype=int).tolist()
@@ -146,7 +147,7 @@ def vertices(rules: Constraints) -> list[list[Fraction]] | None:
     ends = [*rules.limits.tolist(), *[0] * width, *[1] * (width - n)]
     always = [[1] * n + [0] * (width - n), *rules.equal.tolist()]
     values = [1, *rules.values.tolist()]
-    free = max(width - len(always), 0)
+    free = width - rank(always)
     if math.comb(len(rows), free) > _CHOICES:
         return None
     exact = [(list(map(Fraction, row)), Fraction(end)) for row, end in zip(rows, ends, strict=True)]
@@ -158,7 +159,7 @@ def vertices(rules: Constraints) -> list[list[Fraction]] | None:
             continue
         if all(sum(map(mul, row, point)) <= end for row, end in exact):
             found.append(point[:n])
-    return found
+    return found or None
 
 
 def some_member(rules: Constraints, what: str) -> list[Fraction] | None:
