@@ -241,3 +241,31 @@ def test_priors_are_drawn_where_their_mass_lies(priors):
         mass = values.sum() if curve.attrs["kind"] == "countable" else np.trapezoid(values, x)
         assert 0.97 < mass < 1.01
     bl.plot_worst_prior(priors[0], priors[1], backend="matplotlib")
+
+
+def test_visuals_are_chosen_as_in_arviz():
+    priors = bl.pmf([0.2, 0.8]), bl.pmf([0.5, 0.5])
+    family = {e: bl.mechanisms.randomized_response(k=2, epsilon=e) for e in (0.5, 1.0)}
+    found = bl.frontier(priors[0], family, utility=bl.total_variation)
+    line = {"linestyle": "--", "color": "red"}
+    about = {"backend": "matplotlib", "visuals": {"line": line, "ylabel": False, "xlabel": True}}
+    (ax,) = axes_of(bl.plot_frontier(found, **about))
+    assert ax.lines[0].get_linestyle() == "--" and ax.lines[0].get_color() == "red"
+    assert ax.get_ylabel() == "" and ax.get_xlabel() == "epsilon (nats)"
+    (ax,) = axes_of(
+        bl.plot_worst_prior(
+            *priors,
+            backend="matplotlib",
+            visuals={"points": False, "line": {"color": "black"}},
+            aes={"color": ["which"], "linestyle": ["which"]},
+            aes_by_visuals={"line": ["linestyle"]},
+        )
+    )
+    assert len(ax.lines) == 2 and len(ax.collections) == 0
+    assert [line.get_color() for line in ax.lines] == ["black", "black"]
+    assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
+    for wrong in ({"visuals": {"bars": False}}, {"aes_by_visuals": {"bars": ["color"]}}):
+        with pytest.raises(InvalidInput, match=r"visuals among .*line.*, got 'bars'"):
+            bl.plot_worst_prior(*priors, **wrong)
+        with pytest.raises(InvalidInput, match=r"visuals among .*band.*, got 'bars'"):
+            bl.plot_frontier(found, **wrong)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.audits.headline import ceiling, disclosed, in_a_sentence, places, verdicts
+from borel.audits.hover import alpha_points, envelope_points, law_points, leakage_points
 from borel.audits.items import ENVELOPE_LEVELS
 from borel.audits.plots.envelope_plots import draw_envelope
 from borel.audits.plots.posterior_curves import alpha_curve
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.audits.audit_figures import AuditFigures
+    from borel.audits.plots.svg import Point
     from borel.audits.table import Row
 
 _TEMPLATE = "report.html.j2"
@@ -222,7 +224,8 @@ def plots(audit: AuditFigures) -> list[Plot]:
         if (curve := audit.dataset(f"{kind}/curve")) is not None:
             caption = f"{label} at each outcome{_over(curve)}. {_band(curve.attrs['status'])}"
             size = {"height": curve_height(curve)}
-            found.append(_plot(partial(draw_curve, curve), f"{kind}-curve", caption, **size))
+            draw, said = partial(draw_curve, curve), partial(leakage_points, curve)
+            found.append(_plot(draw, f"{kind}-curve", caption, said, **size))
         if audit.dataset(f"{kind}/draws") is not None:
             figure = audit.random(kind)
             draw = partial(draw_epsilon, figure)
@@ -231,13 +234,15 @@ def plots(audit: AuditFigures) -> list[Plot]:
             if not figure.trouble:
                 curve = alpha_curve(figure).assign_attrs(quantity=f"epsilon of {label}")
                 caption = f"Epsilon of {label} against alpha: {_ALPHA}"
-                found.append(_plot(partial(draw_alpha, curve), f"{kind}-alpha", caption))
+                draw, said = partial(draw_alpha, curve), partial(alpha_points, curve)
+                found.append(_plot(draw, f"{kind}-alpha", caption, said))
         if (law := audit.dataset(f"{kind}/law")) is not None:
             under = f", under {law.attrs['under']}" if law.attrs["under"] else ""
             caption = f"the probability that an outcome leaks t nats or less{under}."
             band = _band(law.attrs["status"])
             caption = f"Law of {label}: {caption} {band}"
-            found.append(_plot(partial(draw_law, law), f"{kind}-law", caption))
+            draw, said = partial(draw_law, law), partial(law_points, law)
+            found.append(_plot(draw, f"{kind}-law", caption, said))
     return found
 
 
@@ -272,7 +277,13 @@ def _band(status: str) -> str:
     return f"The band, often too thin to see, is an enclosure (status: {status})."
 
 
-def _plot(draw: Callable[[Any], Any], name: str, caption: str, **size: float) -> Plot:
+def _plot(
+    draw: Callable[[Any], Any],
+    name: str,
+    caption: str,
+    points: Callable[[], list[Point]] = list,
+    **size: float,
+) -> Plot:
     """Draw a plot; if it cannot be drawn, the report says so, and is whole otherwise."""
     try:
         with warnings.catch_warnings():
@@ -281,7 +292,7 @@ def _plot(draw: Callable[[Any], Any], name: str, caption: str, **size: float) ->
             ax = draw(blank_axes(**size))
             x, y = ax.get_xlabel(), ax.get_ylabel()
             alt = f"Plot: {ax.get_title(loc='left')}; {x} against {y}."
-            return Plot(inline(ax.figure, alt, name), alt, caption)
+            return Plot(inline(ax, alt, name, points()), alt, caption)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
         return Plot("", "", f"{caption} This plot could not be drawn ({why}).")
@@ -352,7 +363,8 @@ def _envelope(audit: AuditFigures) -> Envelope | None:
         bound = Bound.of(status, *ends, reason="that of the envelope", **notes)
         found.append((f"{level:g}", printed(bound), in_bits(bound), status))
     caption = f"{_ENVELOPE} {_band(curve.attrs['status'])}"
-    plot = _plot(partial(draw_envelope, curve), "envelope", caption, height=4.4)
+    draw, said = partial(draw_envelope, curve), partial(envelope_points, curve)
+    plot = _plot(draw, "envelope", caption, said, height=4.4)
     return Envelope(found, plot, str(curve.attrs.get("left_out", "")))
 
 

@@ -35,13 +35,16 @@ class Audit(AuditFigures):
         DataFrame
             ``bound`` as text; ``lower``, ``upper``, ``unit`` and ``status``, of which the numbers
             are missing where this version cannot compute the figure; ``meaning``, a sentence.
-            ``.to_csv``, ``.to_markdown`` and ``.to_latex`` write it.
+            ``.to_csv`` writes it with all digits; ``.to_markdown``, ``.to_latex`` and ``.to_html``
+            round ends outwards and escape labels.
         """
         import pandas as pd
 
+        from borel.audits.text_table import TextTable
+
         found = rows(self)
         bounds = [r.bound for r in found]
-        return pd.DataFrame(
+        return TextTable(
             {
                 "bound": [r.figure for r in found],
                 "lower": [float("nan") if b is None else b.lower for b in bounds],

@@ -109,7 +109,7 @@ def page(found: Sequence[tuple[Statement, Judgement]], drawn: Iterable[Drawing])
     from borel.audits.report import style
 
     figures = [
-        {"svg": inline(d.axes.figure, d.caption, f"drawing-{i}"), "caption": d.caption}  # type: ignore[arg-type]
+        {"svg": inline(d.axes, d.caption, f"drawing-{i}"), "caption": d.caption}
         for i, d in enumerate(drawn)
     ]
     source = resources.files("borel.claims").joinpath("reproduction.html.j2").read_text("utf-8")

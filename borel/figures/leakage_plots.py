@@ -157,7 +157,7 @@ def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
     if curve.attrs["outcome_kind"] in ("finite", "countable"):
         x = _draw_points(curve, low, middle, high, ax)
     else:
-        x = curve["y"].values.astype(float)
+        x = label_places(curve)
         _draw_line(curve, x, low, middle, high, ax)
     nominal = _draw_nominal(curve, x, ax)
     mark_infinite(ax, x, low, high, np.concatenate([low, middle, high, nominal]))
@@ -177,6 +177,14 @@ def _names(curve: xr.Dataset) -> list[str] | None:
     if labels.dtype.kind in "iuf" and len(labels) > _MANY:
         return None
     return [str(label) for label in labels]
+
+
+def label_places(curve: xr.Dataset) -> np.ndarray:
+    """Return where the outcomes of a curve are on its axis: numbers, or labels at 0, 1, ..."""
+    labels = curve["y"].values
+    if _names(curve) is None:
+        return labels.astype(float)
+    return np.arange(len(labels), dtype=float)
 
 
 def in_rows(curve: xr.Dataset) -> bool:
@@ -285,14 +293,13 @@ def _band_name(curve: xr.Dataset) -> str:
 
 
 def _draw_points(curve: xr.Dataset, low: Any, middle: Any, high: Any, ax: Axes) -> np.ndarray:
-    labels, names = curve["y"].values, _names(curve)
-    x = labels.astype(float) if names is None else np.arange(len(labels), dtype=float)
+    x, names = label_places(curve), _names(curve)
     finite = np.isfinite(low) & np.isfinite(high)
     at = {name: value[finite] for name, value in (("low", low), ("middle", middle), ("high", high))}
     ax.errorbar(x=x[finite], fmt="o", **_points(curve, **at, along="y"))
     if names is not None:
         ax.set_xticks(x, names, parse_math=False)  # a dollar is a dollar
-        ax.set_xlim(-0.6, len(labels) - 0.4)
+        ax.set_xlim(-0.6, len(x) - 0.4)
     return x
 
 

@@ -24,9 +24,12 @@ import borel as bl
 from borel import mechanisms, models, priors
 from borel.engine.figures import FIGURES
 from borel.errors import BorelError
+from borel.probability.bound import STATUSES
 
 BUDGET = 1
 """Seconds that a figure of these pages may take: there are many."""
+QUICK = 0.3
+"""Seconds for those of which only the status is shown."""
 FIGURES_OF_A_JOINT = {
     "pml(...).sup()": lambda joint: bl.pml(joint).sup(),
     "pmc(...).sup()": lambda joint: bl.pmc(joint).sup(),
@@ -60,10 +63,10 @@ def standard_joints() -> dict:
     }
 
 
-def computed(figure, joint) -> tuple[str, str]:
+def computed(figure, joint, budget=BUDGET) -> tuple[str, str]:
     """Return a figure as text, and its status."""
     try:
-        with bl.options(budget=BUDGET, tol=1e-6):
+        with bl.options(budget=budget, tol=1e-6):
             found = figure(joint)
             if callable(found) and not isinstance(found, bl.RandomBound):
                 found = found(Fraction(1, 10))  # an envelope, at a delta
@@ -90,6 +93,21 @@ def status_table(joint) -> list[str]:
     """Return the table of the common figures of a joint."""
     rows = [(f"``{name}``", *computed(f, joint)) for name, f in FIGURES_OF_A_JOINT.items()]
     return rst_table(["figure", "value", "status"], rows)
+
+
+def by_status(joint) -> list[str]:
+    """Return which figures of a joint have which status, strongest first, each with its page."""
+    found: dict[str, list[str]] = {}
+    for name, function in LIVE.items():
+        if name == "sup":  # that of PML
+            continue
+        value, status = computed(function, joint, QUICK)
+        if value != "a function":
+            status = "no figure" if value == "not there" else status
+            found.setdefault(status, []).append(f":doc:`{name} </reference/measures/{name}>`")
+    rows = [(s, ", ".join(found[s])) for s in (*STATUSES, "undecided", "no figure") if s in found]
+    return [f"All its figures, each in {QUICK} seconds of work at most:", "",
+            *rst_table(["status", "figures"], rows)]  # fmt: skip
 
 
 def measure_page(figure, joints) -> list[str]:
@@ -195,6 +213,8 @@ def object_page(name: str, full: str, function, folder: Path) -> list[str]:
         if made["joint"]:
             lines += ["Of the joint of the example:", ""]
         lines += [*status_table(joint), *picture(joint, folder / f"{name}.png")]
+        if folder.name in ("mechanisms", "models"):
+            lines += by_status(joint)
     return lines
 
 

@@ -16,7 +16,7 @@ from borel.errors import InvalidInput
 from borel.priors.datatrees import leakage_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import xarray as xr
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _BAND = {"color": ORANGE, "alpha": 0.35}
 _FEW = 12
 _LINE = {"color": BLUE}
+_BAND_VISUALS = ("band", "line", "title", "xlabel", "ylabel")
+_PRIOR_VISUALS = ("line", "points", "xlabel", "ylabel", "ticks")
 
 
 def plot_posterior(
@@ -144,6 +146,8 @@ def plot_alpha(
     confidence: float = 0.95,
     plot_collection: Any = None,
     backend: str | None = None,
+    aes_by_visuals: Mapping[str, Sequence[str]] | None = None,
+    visuals: Mapping[str, Any] | None = None,
     **pc_kwargs: Any,
 ) -> Any:
     r"""Plot the smallest epsilon of a set of priors of mass 1 - alpha, against alpha.
@@ -160,6 +164,9 @@ def plot_alpha(
         Of the Monte Carlo interval at each alpha, the band.
     plot_collection, backend, **pc_kwargs
         As in ``arviz_plots``.
+    aes_by_visuals, visuals : mapping, optional
+        As in ``arviz_plots``, of ``band``, ``line``, ``title``, ``xlabel``, ``ylabel``:
+        aesthetics that a visual follows; and False, or keyword arguments for it.
 
     Returns
     -------
@@ -183,6 +190,7 @@ def plot_alpha(
         ("posterior mass left out, alpha", f"smallest level ({', '.join(sorted(units))})"),
         plot_collection,
         backend,
+        (visuals, aes_by_visuals),
         pc_kwargs,
     )
 
@@ -192,6 +200,8 @@ def plot_frontier(
     *,
     plot_collection: Any = None,
     backend: str | None = None,
+    aes_by_visuals: Mapping[str, Sequence[str]] | None = None,
+    visuals: Mapping[str, Any] | None = None,
     **pc_kwargs: Any,
 ) -> Any:
     """Plot a privacy-utility frontier: utility against privacy, with the band of its utility.
@@ -202,6 +212,9 @@ def plot_frontier(
         What `frontier` returned.
     plot_collection, backend, **pc_kwargs
         As in ``arviz_plots``.
+    aes_by_visuals, visuals : mapping, optional
+        As in ``arviz_plots``, of ``band``, ``line``, ``title``, ``xlabel``, ``ylabel``:
+        aesthetics that a visual follows; and False, or keyword arguments for it.
 
     Returns
     -------
@@ -228,6 +241,7 @@ def plot_frontier(
         ("epsilon (nats)", "utility"),
         plot_collection,
         backend,
+        (visuals, aes_by_visuals),
         pc_kwargs,
     )
 
@@ -238,6 +252,8 @@ def plot_worst_prior(
     *,
     plot_collection: Any = None,
     backend: str | None = None,
+    aes_by_visuals: Mapping[str, Sequence[str]] | None = None,
+    visuals: Mapping[str, Any] | None = None,
     **pc_kwargs: Any,
 ) -> Any:
     """Plot the worst prior of a set beside a nominal one.
@@ -250,6 +266,9 @@ def plot_worst_prior(
         What to compare it with: the posterior mean, the centre of the set, ...
     plot_collection, backend, **pc_kwargs
         As in ``arviz_plots``.
+    aes_by_visuals, visuals : mapping, optional
+        As in ``arviz_plots``, of ``line``, ``points``, ``xlabel``, ``ylabel``, ``ticks``:
+        aesthetics that a visual follows; and False, or keyword arguments for it.
 
     Returns
     -------
@@ -282,18 +301,18 @@ def plot_worst_prior(
     if plot_collection is None:
         pc_kwargs.setdefault("aes", {"color": ["which"]})
         plot_collection = azp.PlotCollection.wrap(drawn, backend=backend, **pc_kwargs)
-    visuals = azp.visuals
-    plot_collection.map(visuals.line_xy, "line", data=drawn)
+    see = azp.visuals
+    show = _shower("plot_worst_prior", plot_collection, visuals, aes_by_visuals, _PRIOR_VISUALS)
+    show(see.line_xy, "line", data=drawn)
     if not dense:
-        plot_collection.map(visuals.scatter_xy, "points", data=drawn)
+        show(see.scatter_xy, "points", data=drawn)
     about = {"data": drawn, "ignore_aes": "all"}
-    plot_collection.map(visuals.labelled_x, "xlabel", text="x", **about)
-    what = "density" if dense else "probability"
-    plot_collection.map(visuals.labelled_y, "ylabel", text=what, **about)
+    show(see.labelled_x, "xlabel", text="x", **about)
+    show(see.labelled_y, "ylabel", text="density" if dense else "probability", **about)
     if labels is not None and len(labels) <= _FEW:
         texts = [_literal(str(label), backend) for label in labels]
         ticks = {"values": list(x), "labels": texts, "store_artist": False}
-        plot_collection.map(visuals.set_xticks, "ticks", **ticks, **about)
+        show(see.set_xticks, "ticks", **ticks, **about)
     if "color" in plot_collection.aes_set:
         plot_collection.add_legend("which")
     return plot_collection
@@ -330,6 +349,7 @@ def _bands(
     axes: tuple[str, str],
     collection: Any,
     backend: str | None,
+    wanted: tuple[Any, Any],
     pc_kwargs: dict[str, Any],
 ) -> Any:
     """Draw bands (x, lower, upper) with a line, the upper end or a fourth column, a facet each."""
@@ -350,11 +370,30 @@ def _bands(
     if collection is None:
         pc_kwargs.setdefault("cols", ["__variable__"])
         collection = azp.PlotCollection.wrap(curve, backend=backend, **pc_kwargs)
-    visuals = azp.visuals
-    collection.map(visuals.fill_between_y, "band", data=area, **_BAND)
-    collection.map(visuals.line_xy, "line", data=curve, **_LINE)
+    see, show = azp.visuals, _shower("the plot", collection, *wanted, _BAND_VISUALS)
+    show(see.fill_between_y, "band", data=area, **_BAND)
+    show(see.line_xy, "line", data=curve, **_LINE)
     labeller = _Titles(titles, backend)
-    collection.map(visuals.labelled_title, "title", data=curve, labeller=labeller, subset_info=True)
-    for place, visual in enumerate((visuals.labelled_x, visuals.labelled_y)):
-        collection.map(visual, ("xlabel", "ylabel")[place], data=curve, text=axes[place])
+    show(see.labelled_title, "title", data=curve, labeller=labeller, subset_info=True)
+    for place, visual in enumerate((see.labelled_x, see.labelled_y)):
+        show(visual, ("xlabel", "ylabel")[place], data=curve, text=axes[place])
     return collection
+
+
+def _shower(
+    what: str, collection: Any, visuals: Any, aes_by_visuals: Any, names: tuple[str, ...]
+) -> Callable[..., None]:
+    """Return what draws a visual of a collection as `visuals` and `aes_by_visuals` ask for it."""
+    chosen, aesthetics = dict(visuals or {}), dict(aes_by_visuals or {})
+    if unknown := sorted({*chosen, *aesthetics} - set(names)):
+        raise InvalidInput(what, expected=f"visuals among {', '.join(names)}", got=repr(unknown[0]))
+
+    def show(visual: Any, name: str, **kwargs: Any) -> None:
+        given = chosen.get(name, {})
+        if given is False:
+            return
+        if name in aesthetics:
+            kwargs["ignore_aes"] = set(collection.aes_set) - set(aesthetics[name])
+        collection.map(visual, name, **{**kwargs, **({} if given is True else dict(given or {}))})
+
+    return show

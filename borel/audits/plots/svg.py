@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,12 @@ from xml.etree import ElementTree
 from borel.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+
+Point = tuple[float, float, str]
+"""A place of a plot, x and y in units of its axes, and what is said there."""
 
 COLOURS = {
     "#000000": "currentColor",
@@ -24,21 +30,27 @@ COLOURS = {
 }
 """What the page is asked for in place of a colour, so that plots follow its light or dark mode."""
 
+_RIGHT, _TOP = 0.96, 0.93
+"""Where the arrow of what is infinite is, as a share of the axis."""
+
 _UNKNOWN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """Characters that XML does not have; a label may."""
 
 
-def inline(figure: Figure, alt: str, prefix: str) -> str:
-    """Return a figure as an ``<svg>`` element for an HTML page.
+def inline(ax: Axes, alt: str, prefix: str, points: Iterable[Point] = ()) -> str:
+    """Return the figure of some axes as an ``<svg>`` element for an HTML page.
 
     Parameters
     ----------
-    figure : Figure
+    ax : Axes
         What was drawn.
     alt : str
         Its alternative text.
     prefix : str
         What the ids of the element start with: two figures of a page have two.
+    points : iterable of (x, y, text)
+        What a browser says where the pointer rests: each is a ``<title>``, for which no script is
+        needed. An infinite y is at the top, where its arrow is.
 
     Returns
     -------
@@ -48,6 +60,7 @@ def inline(figure: Figure, alt: str, prefix: str) -> str:
     """
     import matplotlib as mpl
 
+    figure: Any = ax.get_figure(root=True)
     out = StringIO()
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "borel"}
     with mpl.rc_context(settings):
@@ -71,7 +84,26 @@ def inline(figure: Figure, alt: str, prefix: str) -> str:
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     root.attrib |= {"class": "plot", "role": "img", "aria-label": alt}
+    root.extend(_titled(ax, points))
     return ElementTree.tostring(root, encoding="unicode").strip()
+
+
+def _titled(ax: Axes, points: Iterable[Point]) -> list[ElementTree.Element]:
+    """Return circles that cannot be seen, each with its title; none outside the axes."""
+    figure: Any = ax.get_figure(root=True)
+    scale, height = 72 / figure.dpi, 72 * figure.get_figheight()
+    right, top = _RIGHT * max(ax.get_xlim()), _TOP * max(ax.get_ylim())
+    found = []
+    for x, y, text in points:
+        place = (x if math.isfinite(x) else right, y if math.isfinite(y) else top)
+        across, up = ax.transData.transform(place)
+        if not ax.bbox.contains(across, up):
+            continue
+        at = {"cx": f"{across * scale:.1f}", "cy": f"{height - up * scale:.1f}", "r": "5"}
+        circle = ElementTree.Element("circle", {"class": "point", **at})
+        ElementTree.SubElement(circle, "title").text = _UNKNOWN.sub("\ufffd", text)
+        found.append(circle)
+    return found
 
 
 def _local(name: str) -> str:
