@@ -340,3 +340,19 @@ def test_sets_and_posteriors_refuse_means_of_functions():
         bl.pml(over).expectation(lambda t: t)
     with pytest.raises(bl.NotYet):
         bl.guarantees.f_information_bound(over, "kl")
+
+
+def test_outcomes_that_nothing_reaches_and_a_single_secret():
+    """A piece on which every density is 0 is no work; one secret has i = 0, ties decided."""
+    bit, unit = bl.Finite([0.0, 1.0]), bl.Interval(0, 1)
+    kernel = lambda y, x: np.where(y < 0.3125, 0.0, 1 / 0.6875) * (1 + 0 * x)  # noqa: E731
+    joint = bl.pmf([F(1, 3), F(2, 3)], on=bit) * bl.Mechanism(kernel, secret=bit, outcome=unit)
+    with bl.options(budget=5):
+        found = bl.information_density(joint).tail(0.25)
+    assert found.upper < 1e-9 and found.status in ("certified", "conditional")
+    one = bl.Finite([0.0])
+    density = bl.information_density(
+        bl.pmf([F(1)], on=one) * bl.mechanisms.laplace(b=1.0, secret=one)
+    )
+    assert [density.tail(0, closed=c).lower for c in (False, True)] == [0.0, 1.0]
+    assert density.tail(ratio=F(6, 5)).upper == 0 and density.tail(-0.1).lower == 1

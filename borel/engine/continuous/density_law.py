@@ -82,6 +82,7 @@ class DensityTail(Excesses):
         if prepared.doubtful:  # decisions here would not be those of NumPy
             raise NotEnclosed("a condition on what may be no number")
         f = prepared.at(self.inputs)
+        law = Prepared(self.law, variable="y").at(self.inputs)
         margin = 2 * self.engine.slack
         found: list[tuple[float, float, int]] = []
         cuts = [over[0], *(m for m in self.marks if over[0] < m < over[1]), over[1]]
@@ -91,6 +92,9 @@ class DensityTail(Excesses):
                 a, b, depth = todo.pop()
                 low, high, centre, steady = _range(f, a, b)
                 sign = 1 if low > t + margin else -1 if high < t - margin else 0
+                if not sign and not (low.is_finite() and high.is_finite()):
+                    top = law.run(arb(a), arb(b), slope=False)[0][law.root][1]
+                    sign = -1 if top == arb.neg_inf() else 0  # no outcome is there
                 middle = _middle(a, b)
                 whole = b - a <= _SHORT * max(abs(a), abs(b), 2.0**-20) or depth >= _DEPTH
                 if not sign and centre is not None and (steady or depth >= _FLAT):
