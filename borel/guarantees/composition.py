@@ -109,12 +109,14 @@ class SlicedEML(TailGuarantee):
         Those of Fractions are looked at one by one; else it is undecided.
         """
         answer = EML.at(self.levels[0], delta=self.delta).holds_for(joint)
-        if answer.holds is not False:
+        if answer.holds is True or joint.prior.over != "one prior":
             return answer
         if getattr(joint, "rational", False) and len(joint.outcome.factors) == 2:
             found = self._by_slices(joint)
             if found is not None:
                 return found
+        if answer.holds is None:
+            return answer
         why = "(epsilon, delta)-EML fails; whether an event with likely slices refutes is not known"
         return Verdict(None, Bound.undecided(reason=why), answer.witness, why)
 
