@@ -292,3 +292,67 @@ def test_what_is_not_computed_says_so():
             ask()
     with pytest.raises(bl.NotYet):
         bl.pml(density.joint).expectation(lambda t: t)
+
+
+def steps(y, x):
+    """Three steps; x = 0 at 1/4, 1/2 and x = 1: e^i is 4/5 for x = 1 on all of the last one."""
+    first = np.where(y < 0.25, 2.0, np.where(y < 0.75, 0.5, 1.0))
+    last = np.where(y < 0.25, 0.5, np.where(y < 0.75, 1.5, 0.5))
+    return np.where(x == 1, last, first)
+
+
+def test_a_condition_on_no_number_is_not_read_otherwise_than_numpy_does():
+    """sqrt(y - 1/2) >= 0 is false below 1/2, where e^i is 1/2 or 3/2: not i = 0 everywhere."""
+    bit, unit = bl.Finite([0.0, 1.0]), bl.Interval(0, 1)
+
+    def kernel(y, x):
+        side = np.where(y < 0.25, 0.5, -0.5)
+        return np.where(np.sqrt(y - 0.5) >= 0, 1.0, 1 + (2 * x - 1) * side)
+
+    joint = bl.pmf([F(1, 2)] * 2, on=bit) * bl.Mechanism(kernel, secret=bit, outcome=unit)
+    with pytest.raises(bl.NotYet, match="no number"):  # it was [0, 0]; the truth is 3/8
+        bl.information_density(joint).tail(0.1)
+
+
+def test_a_level_that_the_density_has_on_a_whole_piece():
+    """It is never decided there, which must not take all of the time."""
+    bit = bl.Finite([0.0, 1.0])
+    joint = bl.pmf([F(1, 4), F(3, 4)], on=bit) * bl.Mechanism(
+        steps, secret=bit, outcome=bl.Interval(0, 1)
+    )
+    with bl.options(budget=5):
+        found = bl.information_density(joint).tail(ratio=F(4, 5))
+    assert F(found.lower) <= F(3, 4) <= F(found.upper) and found.lower > 0.7499
+    assert found.upper < 0.844  # and P{i >= log 4/5} is 27/32
+
+
+def test_a_tail_that_a_tie_leaves_open_is_not_called_exact():
+    density = made([F(1, 2)] * 2, [[F(7, 10), F(3, 10)], [F(3, 10), F(7, 10)]], float)
+    for found in (density.tail(ratio=F(7, 5)), bl.pml(density.joint).tail(ratio=F(7, 5))):
+        assert found.width > 0.5 and found.status == "certified"
+
+
+def test_sets_and_posteriors_refuse_means_of_functions():
+    over = bl.priors.bernoulli(F(1, 4), F(3, 4)) * bl.Mechanism.from_matrix(
+        [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+    )
+    with pytest.raises(bl.NotYet):
+        bl.pml(over).expectation(lambda t: t)
+    with pytest.raises(bl.NotYet):
+        bl.guarantees.f_information_bound(over, "kl")
+
+
+def test_outcomes_that_nothing_reaches_and_a_single_secret():
+    """A piece on which every density is 0 is no work; one secret has i = 0, ties decided."""
+    bit, unit = bl.Finite([0.0, 1.0]), bl.Interval(0, 1)
+    kernel = lambda y, x: np.where(y < 0.3125, 0.0, 1 / 0.6875) * (1 + 0 * x)  # noqa: E731
+    joint = bl.pmf([F(1, 3), F(2, 3)], on=bit) * bl.Mechanism(kernel, secret=bit, outcome=unit)
+    with bl.options(budget=5):
+        found = bl.information_density(joint).tail(0.25)
+    assert found.upper < 1e-9 and found.status in ("certified", "conditional")
+    one = bl.Finite([0.0])
+    density = bl.information_density(
+        bl.pmf([F(1)], on=one) * bl.mechanisms.laplace(b=1.0, secret=one)
+    )
+    assert [density.tail(0, closed=c).lower for c in (False, True)] == [0.0, 1.0]
+    assert density.tail(ratio=F(6, 5)).upper == 0 and density.tail(-0.1).lower == 1

@@ -218,7 +218,7 @@ class InformationDensity:
     def _figure(self, name: str, under: str, *arguments: Any, units: str = "nats") -> Bound:
         least = 0.0 if units == "probability" else -math.inf
         about: dict[str, Any] = {"units": units, "least": least}
-        return figure(self.joint, name, _law(under), *arguments, by=_of_engine(name), **about)
+        return figure(self.joint, name, _law(under), *arguments, **about)
 
     def __repr__(self) -> str:
         """Show of what."""
@@ -250,10 +250,6 @@ def _law(under: Any) -> str:
 
 def _itself(t: Any) -> Any:
     return t
-
-
-def _of_engine(name: str) -> Callable[..., Bound]:
-    return lambda joint, *arguments: engine_for(joint).figure(name, *arguments)
 
 
 def information_density(joint: Any, *, given: Any = None) -> Any:

@@ -262,7 +262,13 @@ class LeakageVariable(Remade):
         Bound(0.1644019539 number, exact)
         """
         function = real_function("leakage.expectation", h, at_infinity=at_infinity)
-        about: dict[str, Any] = {"by": _expectation, "units": "number", "least": -math.inf}
+        if self.joint.outcome.kind in ("continuous", "mixed"):
+            raise NotYet(
+                "leakage.expectation",
+                missing="outcomes with a density",
+                instead="ell.mean(), ell.exp_mean(), or bounds by ell.tail(t).",
+            )
+        about: dict[str, Any] = {"units": "number", "least": -math.inf}
         return figure(self.joint, "expectation", self.kind, function, **about)
 
     def plot(self, **kwargs: Any) -> Any:
@@ -501,16 +507,6 @@ def _tail_at_ratio(joint: Joint, kind: str, ratio: Any, closed: bool) -> Bound:
     )
     wide = found.status == "exact" and found.width > WIDE
     return found.weakened("certified") if wide else found
-
-
-def _expectation(joint: Joint, kind: str, h: Any) -> Bound:
-    if joint.outcome.kind in ("continuous", "mixed"):
-        raise NotYet(
-            "leakage.expectation",
-            missing="outcomes with a density",
-            instead="ell.mean(), ell.exp_mean(), or bounds by ell.tail(t).",
-        )
-    return engine_for(joint).expectation(kind, h)
 
 
 def complement(of: Bound) -> Bound:

@@ -112,12 +112,15 @@ class SlicedEML(TailGuarantee):
         answer = EML.at(self.levels[0], delta=self.delta).holds_for(joint)
         if isinstance(answer, RandomVerdict):
             return answer.implied()
-        if answer.holds is not False:
+        if answer.holds is True:
             return answer
-        if getattr(joint, "rational", False) and len(joint.outcome.factors) == 2:
+        one = joint.prior.over == "one prior" and getattr(joint, "rational", False)
+        if one and len(joint.outcome.factors) == 2:
             found = self._by_slices(joint)
             if found is not None:
                 return found
+        if answer.holds is None:
+            return answer
         why = "(epsilon, delta)-EML fails; whether an event with likely slices refutes is not known"
         return Verdict(None, Bound.undecided(reason=why), answer.witness, why)
 

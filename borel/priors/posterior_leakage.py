@@ -10,7 +10,7 @@ import numpy as np
 from borel import _compat, settings
 from borel.constants import inside, real
 from borel.engine.certificates import Question
-from borel.errors import BudgetSpent, InvalidInput
+from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.numerics.intervals.rounding import log_fraction
 from borel.priors.confidence_intervals import levels_for
 from borel.priors.random_bound import RandomBound
@@ -235,6 +235,14 @@ class PosteriorLeakage(Remade):
     def exp_mean(self, *, confidence: float = 0.95) -> Bound:
         """Return E e^leakage over the prior and the outcome together."""
         return self.by_draw.exp_mean().mean(confidence=confidence)
+
+    def expectation(self, *_: Any, **__: Any) -> Any:
+        """Refuse: functions of the leakage are not averaged over draws of the prior."""
+        raise NotYet(
+            "leakage.expectation",
+            missing="a posterior over priors",
+            instead="ell.mean(), ell.exp_mean(), or one prior: learnt.one(draw) * mech.",
+        )
 
     def quantile(self, s: float, *, confidence: float = 0.95) -> Bound:
         r"""Return inf{t : P{leakage <= t} >= s} over the prior and the outcome together.

@@ -151,7 +151,7 @@ class SetLeakage:
             instead=".sup(), or the law under one prior.",
         )
 
-    quantile = cdf = mean = exp_mean = tail
+    quantile = cdf = mean = exp_mean = expectation = tail
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the supremum against the outcome, with the nominal prior's leakage."""

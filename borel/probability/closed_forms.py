@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
     from borel.probability.bound import Bound
     from borel.probability.generators import Generator
+    from borel.probability.real_functions import RealFunction
 
 
 class ClosedForms:
@@ -58,6 +59,26 @@ class ClosedForms:
 
     def exp_mean(self, joint: Any, kind: str) -> Bound | None:
         """Return the mean of e^leakage."""
+        return None
+
+    def expectation(self, joint: Any, kind: str, h: RealFunction) -> Bound | None:
+        """Return the mean of a function of the leakage."""
+        return None
+
+    # -- the information density, in law ("joint" or "product") ------------------------------------
+
+    def density_tail(
+        self, joint: Any, under: str, t: Any, ratio: Any, closed: bool
+    ) -> Bound | None:
+        """Return P{i > t}, or P{i >= t} if closed; of a ratio, of its logarithm."""
+        return None
+
+    def density_quantile(self, joint: Any, under: str, s: Any, side: str) -> Bound | None:
+        """Return the quantile of i at level s, the "left" or the "right" one."""
+        return None
+
+    def density_expectation(self, joint: Any, under: str, h: RealFunction) -> Bound | None:
+        """Return the mean of a function of i."""
         return None
 
     # -- measures of the joint ---------------------------------------------------------------------

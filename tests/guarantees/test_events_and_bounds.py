@@ -193,3 +193,18 @@ def test_sliced_eml_is_what_all_events_say(seed):
             assert verdict.holds is False and verdict.bound.ratio.lower > less
             found = joint.satisfies(g.SlicedEML(float(mpmath.log(less)), **kind))
             assert found.holds is False
+
+
+def test_sliced_eml_is_decided_at_a_float_beside_the_level():
+    """No float is log 4/3: the one above it holds, the one below does not."""
+    outcome = bl.Finite([0]) * bl.Finite(["a", "b"])
+    kernel = bl.Mechanism.from_matrix([[F(0), F(1)], [F(1, 3), F(2, 3)]], outcome=outcome)
+    joint = bl.pmf([F(1, 4), F(3, 4)]) * kernel
+    above = float(np.nextafter(np.log(4 / 3), 1))
+    for nats in (above, float(np.nextafter(above, 0)), float(np.nextafter(np.log(4 / 3), 0))):
+        with mpmath.workdps(40):
+            truth = bool(mpmath.exp(nats) >= mpmath.mpf(4) / 3)
+        kind = {"delta": F(0), "slice_delta": F(0)}
+        assert joint.satisfies(g.SlicedEML(nats, **kind)).holds in (truth, None)
+        kind = {"delta": F(1, 10), "slice_delta": F(0)}
+        assert joint.satisfies(g.SlicedEML(nats, **kind)).holds is truth

@@ -17,6 +17,7 @@ from borel import settings
 from borel.engine.continuous.event_figures import Excesses
 from borel.engine.divergences.continuous import cut_off, joined
 from borel.engine.divergences.hockey_sticks import integral
+from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.balls.interpreter import Prepared
 from borel.numerics.graphs.graph import GraphBuilder
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _BITS, _DEPTH, _PIECES = 128, 64, 20_000
 _SHORT = 2.0**-46
+_FLAT, _TIE = 10, 2.0**-80
 
 
 class DensityTail(Excesses):
@@ -76,7 +78,11 @@ class DensityTail(Excesses):
     def _pieces(self, x: int, t: Any, over: tuple[float, float]) -> tuple[list, list]:
         """Return the pieces on which i(x; y) > t, and those on which that is open."""
         gap = joined([self.graphs[x], self.law], lambda add, a, b: add("subtract", a, b))
-        f = Prepared(gap, variable="y").at(self.inputs)
+        prepared = Prepared(gap, variable="y")
+        if prepared.doubtful:  # decisions here would not be those of NumPy
+            raise NotEnclosed("a condition on what may be no number")
+        f = prepared.at(self.inputs)
+        law = Prepared(self.law, variable="y").at(self.inputs)
         margin = 2 * self.engine.slack
         found: list[tuple[float, float, int]] = []
         cuts = [over[0], *(m for m in self.marks if over[0] < m < over[1]), over[1]]
@@ -84,10 +90,17 @@ class DensityTail(Excesses):
         with precision(_BITS):
             while todo:
                 a, b, depth = todo.pop()
-                low, high = _range(f, a, b)
+                low, high, centre, steady = _range(f, a, b)
                 sign = 1 if low > t + margin else -1 if high < t - margin else 0
+                if not sign and not (low.is_finite() and high.is_finite()):
+                    top = law.run(arb(a), arb(b), slope=False)[0][law.root][1]
+                    sign = -1 if top == arb.neg_inf() else 0  # no outcome is there
                 middle = _middle(a, b)
                 whole = b - a <= _SHORT * max(abs(a), abs(b), 2.0**-20) or depth >= _DEPTH
+                if not sign and centre is not None and (steady or depth >= _FLAT):
+                    # a level that i has on a whole piece is never decided
+                    off = centre[1] < t - margin - _TIE or centre[0] > t + margin + _TIE
+                    whole |= not off
                 if sign or whole or not a < middle < b or len(found) > _PIECES or self.late():
                     if found and found[-1][1:] == (a, sign):
                         a = found.pop()[0]
@@ -107,18 +120,24 @@ def _middle(a: float, b: float) -> float:
     return a + (b - a) / 2
 
 
-def _range(f: Any, a: float, b: float) -> tuple[Any, Any]:
-    """Enclose a function on an interval, also by its slope from the middle."""
+def _range(f: Any, a: float, b: float) -> tuple[Any, Any, Any, bool]:
+    """Enclose a function on an interval, also by its slope from the middle.
+
+    With its value at the middle, None where it is known to rise or to fall, and whether it is one
+    number.
+    """
     v, d = f.run(arb(a), arb(b))
     low, high = v[f.root]
     slope, c = d[f.root], _middle(a, b)
-    if slope is None or math.isinf(a) or math.isinf(b):
-        return low, high
+    if slope is None:
+        return low, high, (low, high), True
     steepest = abs(slope[0]).max(abs(slope[1]))
-    if steepest.is_finite():
-        at = f.run(arb(c), arb(c), slope=False)[0][f.root]
-        reach = steepest * (arb(b) - arb(c)).max(arb(c) - arb(a))
-        first, last = (at[0] - reach).lower(), (at[1] + reach).upper()
-        low = first if not low >= first else low
-        high = last if not high <= last else high
-    return low, high
+    if math.isinf(a) or math.isinf(b) or not steepest.is_finite():
+        return low, high, None, False
+    centre = f.run(arb(c), arb(c), slope=False, frozen=v)[0][f.root]
+    reach = steepest * (arb(b) - arb(c)).max(arb(c) - arb(a))
+    first, last = (centre[0] - reach).lower(), (centre[1] + reach).upper()
+    low = first if not low >= first else low
+    high = last if not high <= last else high
+    one_way = slope[0] > 0 or slope[1] < 0
+    return low, high, None if one_way else centre, False

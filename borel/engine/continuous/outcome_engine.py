@@ -263,7 +263,12 @@ class CertifiedOutcomes(CertifiedEngine):
         with precision(256):
             level = ball(t) if ratio is None else ball(ratio).log()
         try:
-            found = DensityTail(self).tail(under, level)
+            rows = DensityTail(self)
+            if len(rows.points) == 1:  # then i is 0
+                at = t if ratio is None else ratio - 1
+                sure = float(at < 0 or (closed and at == 0))
+                return self.bound(sure, sure, units="probability")
+            found = rows.tail(under, level)
         except NotEnclosed as error:
             raise NotYet("bl.information_density", missing=f"a proof: {error}") from None
         return self.bound(*found, units="probability")

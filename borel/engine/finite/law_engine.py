@@ -170,14 +170,14 @@ class DiscreteFigures(Engine):
     def tail(self, kind: str, t: Any, closed: bool) -> Bound:
         """Return P{leakage > t}, or P{leakage >= t} if closed."""
         low, high = self.law(kind).tail(t, closed=closed)
-        return self.bound(low, high, units="probability")
+        return self.settled(self.bound(low, high, units="probability"))
 
     def tail_at_ratio(self, kind: str, ratio: Fraction, closed: bool) -> Bound | None:
         """Return P{e^leakage > ratio}, or >= if closed; None where outcomes have a density."""
         if self.joint.outcome.kind in ("continuous", "mixed"):
             return None
         low, high = self.law(kind).tail(ratio=ratio, closed=closed)
-        return self.bound(low, high, units="probability")
+        return self.settled(self.bound(low, high, units="probability"))
 
     def expectation(self, kind: str, h: RealFunction) -> Bound:
         """Return the mean of h(leakage)."""
@@ -189,7 +189,7 @@ class DiscreteFigures(Engine):
     def density_tail(self, under: str, t: Any, ratio: Any, closed: bool) -> Bound:
         """Return P{i > t}, or P{i >= t} if closed."""
         low, high = self.density_law(under).tail(t, ratio=ratio, closed=closed)
-        return self.bound(low, high, units="probability")
+        return self.settled(self.bound(low, high, units="probability"))
 
     def density_quantile(self, under: str, s: Any, side: str) -> Bound:
         """Return the quantile of i at level s."""
