@@ -104,7 +104,8 @@ class EnclosedBeliefs(PriorBeliefs):
         known = most <= _LARGE
         ratio = [fractions(np.minimum(end, _LARGE)) for end in (least, most)]
         p_low, p_high = self._p
-        most = np.where(known, at_most_1(p_high * ratio[1]), Fraction(1))
+        most = at_most_1(p_high * ratio[1])
+        most[~known] = Fraction(1)
         return At(y, Weights((p_low * ratio[0])[None], most[None], Fraction(1)), where)
 
     def average(self, threat: Threat) -> Value:

@@ -94,9 +94,9 @@ def _of_integers(parts: list, outcome: Integers, what: str) -> OutcomeEvent:
             inner if inner is not None else outer
             for inner, outer in ((part.lower, outcome.lower), (part.upper, outcome.upper))
         )
-        ends = (outcome.lower, low) if high is None else (high, outcome.upper)
-        ends = (low, high) if low is not None and high is not None else ends
-        if None not in ends and ends[1] - ends[0] > _MOST:
+        a, b = (outcome.lower, low) if high is None else (high, outcome.upper)
+        a, b = (low, high) if low is not None and high is not None else (a, b)
+        if a is not None and b is not None and b - a > _MOST:
             raise NotYet(
                 what,
                 missing=f"ranges of more than {_MOST} integers",
