@@ -96,8 +96,8 @@ def average(engine: Any, secrets: Secrets, threat: Threat, prior: Any) -> Value:
     found: list[np.ndarray] = []
 
     def enclose() -> tuple[float, float]:
-        low, high, beyond = read(_read(cells, order, p))
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
+            low, high, beyond = read(_read(cells, order, p, whole.slack))
             found[:] = [np.where(np.isfinite(high), high - low, np.inf)]
         least, most = sum_outward(np.append(low, 0.0), np.append(high, beyond))
         return max(float(least), 0.0), float(most)
@@ -127,14 +127,19 @@ def _order(cells: OutcomeCells, secrets: Secrets) -> np.ndarray:
     return np.array([place[float(x)] for x in secrets.labels])
 
 
-def _read(cells: OutcomeCells, order: np.ndarray, p: tuple) -> Cells:
+def _read(cells: OutcomeCells, order: np.ndarray, p: tuple, slack: float) -> Cells:
     kernel = cells.kernel[0][order], cells.kernel[1][order]
     ratio = cells.ratio[0][order], cells.ratio[1][order]
     column = p[0][:, None], p[1][:, None]
     low, high = batched.multiply(column, kernel)
-    a, b = batched.multiply(column, (ratio[0], np.minimum(ratio[1], 1e300)))
-    flat, law = np.asarray(cells.flat), cells.law
-    mass = float(cells.far[0])
+    known = np.isfinite(ratio[1])  # of a secret of very small probability it may overflow
+    a, b = batched.multiply(column, (ratio[0], np.where(known, ratio[1], 1.0)))
+    b = np.where(known, b, 1.0)
+    flat, law, mass = np.asarray(cells.flat), cells.law, float(cells.far[0])
+    if slack:  # the kernel meant is this one over its integral, which is as near to 1 as that
+        off = math.expm1(2 * slack) * (1 + 8 * U) + 4 * U
+        low, high, a, b = low * (1 - off), high * (1 + off), a * (1 - off), b * (1 + off)
+        law, mass = (law[0] * (1 - off), law[1] * (1 + off)), mass + off
     return Cells(
         (np.maximum(low, 0.0), np.minimum(high, law[1])),
         (np.clip(a, 0.0, 1.0), np.clip(b, 0.0, 1.0)),
@@ -252,7 +257,9 @@ class _Distances:
         self.p = batched.point(float(p)) if Fraction(float(p)) == p else _around(p)
         self.whole = float(p)
         ordered = sorted(points)
-        self.span = _up_to(ordered[-1] - ordered[0])
+        # the numbers that are tried are between those, rounded
+        low, high = Fraction(self.middle.min()), Fraction(self.middle.max())
+        self.span = _up_to(max(ordered[-1], high) - min(ordered[0], low))
         self.gap = _down_to(min(b - a for a, b in pairwise(ordered)))
 
     def __call__(self, cells: Cells) -> tuple[np.ndarray, np.ndarray, float]:

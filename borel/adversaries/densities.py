@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Ends = tuple[Fraction, Any]
 _LEAST = 1e-13
+_FARTHEST = 1e12
 
 
 class SecretDensity(NamedTuple):
@@ -92,9 +93,13 @@ class SecretDensity(NamedTuple):
             )
 
     def places(self) -> np.ndarray:
-        """Return some secrets."""
-        low, high = (min(max(end, -100.0), 100.0) for end in self.over)
-        inner = np.linspace(low, high, 203)[1:-1]
+        """Return some secrets: evenly over the interval, or farther and farther out."""
+        (low, high), out = self.over, np.append(np.linspace(0, 100, 201), np.logspace(2, 9, 57))
+        if math.isfinite(low) and math.isfinite(high):
+            inner = np.linspace(low, high, 203)
+        else:
+            starts = [e for e in self.over if math.isfinite(e)] or [0.0, *self.marks]
+            inner = np.unique(np.concatenate([[e - out, e + out] for e in starts]))
         return inner[(inner > self.over[0]) & (inner < self.over[1])]
 
     def best_of(self, function: Any, actions: tuple, best: Any) -> Any:
@@ -279,11 +284,14 @@ def _least(density: SecretDensity, cost: Any, slope: Any, power: float) -> Any:
             ends[m] = slope(m)
         return ends[m]
 
-    while a > low and at(a)[1] > 0:
+    if not all(map(math.isfinite, at(start))):  # it diverges, or cannot be enclosed
+        return Fraction(0), math.inf, start
+    while a > low and step < _FARTHEST and at(a)[1] > 0:
         a, step = max(low, a - step), 2 * step
-    while b < high and at(b)[0] < 0:
+    step = 1.0
+    while b < high and step < _FARTHEST and at(b)[0] < 0:
         b, step = min(high, b + step), 2 * step
-    if not (math.isfinite(a) and math.isfinite(b)) or step > 1e12:
+    if not (math.isfinite(a) and math.isfinite(b)) or b - a >= _FARTHEST / 2:
         return Fraction(0), math.inf, start
     for unit in (max(abs(a), abs(b), 1e-3), None):
         if unit is None:  # a distance that matters to the cost

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _FLOAT64 = 1e-9
 """How far the logarithms of an estimate may be off."""
+_LARGE = 1e300
 
 
 def single(outcome: Alphabet, y: Any) -> None:
@@ -98,9 +99,13 @@ class EnclosedBeliefs(PriorBeliefs):
             low, high = np.full(len(labels), -np.inf), np.full(len(labels), np.inf)
         if self.engine.status == "estimate":
             low, high = low - _FLOAT64, high + _FLOAT64
-        ratio = [fractions(np.minimum(end, 1e300)) for end in batched.exp((low, high))]
+        with np.errstate(over="ignore"):
+            least, most = batched.exp((low, high))
+        known = most <= _LARGE
+        ratio = [fractions(np.minimum(end, _LARGE)) for end in (least, most)]
         p_low, p_high = self._p
         most = at_most_1(p_high * ratio[1])
+        most[~known] = Fraction(1)
         return At(y, Weights((p_low * ratio[0])[None], most[None], Fraction(1)), where)
 
     def average(self, threat: Threat) -> Value:

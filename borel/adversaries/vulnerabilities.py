@@ -15,6 +15,7 @@ from borel.errors import InvalidInput
 from borel.probability.bound import Bound
 
 
+@settings.one_figure()
 def prior_vulnerability(joint: Any, gain: Gain) -> Bound:
     r"""Return what an adversary gains without an observation, :math:`\sup_w E\, g(X, w)`.
 
@@ -141,6 +142,7 @@ def g_leakage(joint: Any, gain: Gain, y: Any = None) -> Bound:
     return Leak(joint, gain, Gain, "g_leakage").leakage(y)
 
 
+@settings.one_figure()
 def prior_cost(joint: Any, cost: Cost) -> Bound:
     r"""Return what an adversary must pay without an observation, :math:`\inf_w E\, c(X, w)`.
 

@@ -11,6 +11,8 @@ import numpy as np
 from borel.errors import InvalidInput, NotYet
 from borel.probability.alphabets import Alphabet, Integers, Interval, Mixed
 
+_MOST = 100_000
+
 
 class OutcomeEvent(NamedTuple):
     """A set of outcomes.
@@ -92,6 +94,14 @@ def _of_integers(parts: list, outcome: Integers, what: str) -> OutcomeEvent:
             inner if inner is not None else outer
             for inner, outer in ((part.lower, outcome.lower), (part.upper, outcome.upper))
         )
+        a, b = (outcome.lower, low) if high is None else (high, outcome.upper)
+        a, b = (low, high) if low is not None and high is not None else (a, b)
+        if a is not None and b is not None and b - a > _MOST:
+            raise NotYet(
+                what,
+                missing=f"ranges of more than {_MOST} integers",
+                instead="a shorter range, or one that leaves fewer integers out.",
+            )
         if low is not None and high is not None:
             held = (v for v in range(low, high + 1) if bool(np.all(outcome.contains(v))))
             return OutcomeEvent(atoms=tuple(held))

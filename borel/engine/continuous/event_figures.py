@@ -216,7 +216,9 @@ def _probabilities(engine: Any, points: np.ndarray, event: OutcomeEvent) -> tupl
             for k, a, b in zip(sheet.where, *(np.ravel(end) for end in mass), strict=True):
                 lows[k] += Fraction(float(a))
                 highs[k] += Fraction(min(float(b), 1.0))
-    return [min(v, most) for v in lows], [min(v, most) for v in highs]
+    # the kernel meant is this one over its integral, which is as near to 1 as the slack
+    off = Fraction(math.expm1(2 * engine.slack))
+    return [min(v, most) * (1 - off) for v in lows], [min(v * (1 + off), most) for v in highs]
 
 
 def _size(mechanism: Any, points: np.ndarray, event: OutcomeEvent) -> float:
@@ -224,6 +226,7 @@ def _size(mechanism: Any, points: np.ndarray, event: OutcomeEvent) -> float:
     finite = [(max(a, -1e9), min(b, 1e9)) for a, b in event.spans]
     near = [sorted((max(a, min(b, 0.0)), min(b, max(a, 0.0)))) for a, b in finite]
     parts = [np.linspace(a, b, 65) for a, b in (*finite, *near)]
+    parts += [np.clip(points, a, b) for a, b in event.spans]
     ys = np.concatenate([*parts, np.zeros(0)])
     with np.errstate(all="ignore"):
         logs = np.broadcast_to(mechanism._logpdf(ys[None], points[:, None]), (len(points), len(ys)))

@@ -89,7 +89,7 @@ def mixture(prior: Box, kernel: Box) -> Box:
 
 def ceilings(prior: Box) -> np.ndarray:
     """Return 1 / p_x from above: no ratio is larger, as p_x k_x <= f_Y."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return (1 / prior[0]) * (1 + 4 * U)
 
 

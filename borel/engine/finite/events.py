@@ -6,6 +6,7 @@ reported is computed from exact ends of it, or for many levels at once enclosed 
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -270,13 +271,19 @@ def leakage_of_event(engine: Any, p: list, lows: list, highs: list) -> Bound:
         [sum(p[k][u] * P[u] for u in n if u != x) for x in n] for k, P in enumerate((lows, highs))
     ]
     best = [
-        [own / (share * own + others) if own else Fraction(0) for own, share, others in ends]
+        [_quotient(own, share * own + others) for own, share, others in ends]
         for ends in (zip(lows, p[1], rest[1], strict=True), zip(highs, p[0], rest[0], strict=True))
     ]
     low, high = (max(Fraction(1), *values) for values in best)
     place = max(n, key=best[0].__getitem__)
     about = {"witness": {"x": _label(engine, place)}}
-    return engine.bound(log_fraction(low)[0], log_fraction(high)[1], **about)
+    top = math.inf if high == math.inf else log_fraction(high)[1]
+    return engine.bound(log_fraction(low)[0], top, **about)
+
+
+def _quotient(of: Fraction, by: Fraction) -> Any:
+    """Return a quotient, 0 of 0; infinite where the probability of a secret rounds to 0."""
+    return of / by if by else math.inf if of else Fraction(0)
 
 
 def _label(engine: Any, place: int) -> Any:
