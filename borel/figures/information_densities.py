@@ -29,8 +29,6 @@ from borel.probability.mechanism_families import JointFamily
 from borel.probability.real_functions import real_function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import xarray as xr
 
     from borel.probability.joint import Joint
