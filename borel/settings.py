@@ -219,7 +219,7 @@ def one_figure(name: str = "computing") -> Iterator[None]:
     """
     if (outer := _FIGURE.get()) is None:
         meter, budget, unit = _METER.get(), current().budget, "s of work at most"
-        with progress_bar(budget, name=name, unit=unit) as shown, apart() as own:
+        with apart() as own, progress_bar(budget, name=name, unit=unit) as shown:
             own.bar = shown
             yield
         meter.done += own.done

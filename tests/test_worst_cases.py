@@ -160,7 +160,7 @@ def test_what_an_event_is():
     with pytest.raises(bl.OutsideAlphabet):
         bl.event_maximal_leakage(made, [7])
     noise = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
-    with pytest.raises(bl.NotYet, match="events of"):
+    with pytest.raises(bl.InvalidInput, match="as intervals"):
         bl.event_maximal_leakage(noise, lambda y: y > 0)
     with pytest.raises(bl.NotYet, match="event_maximal_leakage"):
         bl.event_maximal_leakage(noise, delta=0.1)

@@ -85,7 +85,7 @@ class ProductOutcomes(ContinuousOutcomes):
         if not all(bound.proved for bound in known):
             return super().sup(kind)
         low, high = max(b.lower for b in known), math.inf
-        if math.isfinite(low):
+        if math.isfinite(low) and not settings.spent():
             levels = [engine.ldp() for engine in engines]
             high = self._most(kind)
             if all(bound.proved for bound in levels):

@@ -538,7 +538,11 @@ def bug_in_tail(monkeypatch):
     from borel.probability.countable_law import Values
 
     old = Values.above
-    monkeypatch.setattr(Values, "above", lambda self, t, closed: old(self, t, closed=not closed))
+
+    def wrong(self, t, closed, ratio=None):
+        return old(self, t, closed=not closed, ratio=ratio)
+
+    monkeypatch.setattr(Values, "above", wrong)
 
 
 def bug_in_quantile(monkeypatch):

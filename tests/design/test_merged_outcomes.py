@@ -5,7 +5,7 @@ from fractions import Fraction as F
 import pytest
 
 import borel as bl
-from borel.errors import InvalidInput, NotYet
+from borel.errors import InvalidInput
 
 g = bl.guarantees
 HALF = [F(1, 2), F(1, 2)]
@@ -60,5 +60,5 @@ def test_bad_input():
         bl.design.watchdog(bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0), g.PML(1.0))
     with pytest.raises(InvalidInput, match="every outcome"):
         bl.design.watchdog(joint, g.AveragePML(0.1))
-    with pytest.raises(NotYet):
+    with pytest.raises(InvalidInput, match="every outcome"):
         bl.design.watchdog(joint, g.PML(0.1, delta=0.1))
