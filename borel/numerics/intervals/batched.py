@@ -147,14 +147,8 @@ def _careful_product(a: Box, b: Box) -> Box:
         return out
     # infinite ends of the factors may be meant (a singular density); keep them only outwards
     fixed = np.where(np.isinf(low), low, out[0]), np.where(np.isinf(high), high, out[1])
-    nothing = zero & (_no_number(a) | _no_number(b))
+    nothing = zero & ((np.isnan(a[0]) & np.isnan(a[1])) | (np.isnan(b[0]) & np.isnan(b[1])))
     return _bounded(*(np.where(nothing, np.nan, end) for end in fixed))
-
-
-def _no_number(a: Box):
-    """Say where a box is unknown on both sides, or a point at infinity: 0 times it is no number."""
-    point = (a[0] == a[1]) & np.isinf(a[0])
-    return point | np.isnan(a[0]) & np.isnan(a[1])
 
 
 def square(a: Box) -> Box:

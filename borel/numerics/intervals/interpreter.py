@@ -62,7 +62,7 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
                 low, high = TABLE[op](*boxes)
                 if op == "multiply":  # 0 times everything is 0, but 0 times 1 / 0 is no number
                     (a, b), (p, q) = boxes, (nowhere[k] for k in args)
-                    lost = _point_0(a) & (q | _infinite(b)) | _point_0(b) & (p | _infinite(a))
+                    lost = _point_0(a) & q | _point_0(b) & p
                     low, high = _doubted((low, high), lost)
             doubt = np.isnan(low) | np.isnan(high)
             lost = np.isnan(low) & np.isnan(high)
