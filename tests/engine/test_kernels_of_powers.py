@@ -340,6 +340,7 @@ def test_a_condition_on_0_times_1_over_0_is_left_open():
     assert low <= -1 <= high
 
 
+@pytest.mark.slow
 def test_the_information_of_what_is_no_number_is_not_certified():
     made = HALVES * bl.Mechanism(
         lambda y, x: 1 + (x / x) * (y - 0.5) * x, secret=UNIT, outcome=UNIT
