@@ -32,7 +32,7 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 240
+nb_execution_timeout = 900
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
 
