@@ -158,7 +158,9 @@ def test_a_certificate_is_made_when_it_is_asked_for(name):
         verify(half)
 
 
-@pytest.mark.cases("slow", "a bound of an envelope", "a family of priors")
+@pytest.mark.cases(
+    "slow", "a bound of an envelope", "a family of priors", "an envelope that bins bound"
+)
 @pytest.mark.parametrize("name", WITHOUT)
 def test_what_no_checker_verifies_keeps_its_status(name):
     status, why = WITHOUT[name]

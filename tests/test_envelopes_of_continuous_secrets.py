@@ -166,7 +166,7 @@ def tilted(x):
     return lambda y, z: 1 + (x(z) - 0.5) * (2 * y - 1)
 
 
-@pytest.mark.cases("slow", "pmc")
+@pytest.mark.cases("slow", "pmc", "pml")
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 def test_what_the_ends_of_the_secret_tell_on_both_sides(of):
     """Y is uniform, and e^PML = 1 + |y - 1/2|: on both sides the mean of what is beyond is had."""
@@ -201,6 +201,7 @@ def of_bins(q, rows, delta, of="pml"):
     return np.log(low)
 
 
+@pytest.mark.cases("slow", "pml")
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 def test_three_outcomes_of_a_continuous_secret(of):
     """Two tosses of a coin of unknown bias, and the envelope of a grid of biases."""

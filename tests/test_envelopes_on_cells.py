@@ -160,6 +160,7 @@ def test_families_of_mechanisms():
     assert found["upper"].values[1] < found["lower"].values[0]
 
 
+@pytest.mark.slow
 def test_masses_at_the_largest_leakage_of_laplace_noise():
     """All outcomes below 0 tell as much of the first of four secrets: sup of PML, up to their mass.
 
@@ -175,7 +176,7 @@ def test_masses_at_the_largest_leakage_of_laplace_noise():
     assert found.width < 1e-8
 
 
-@pytest.mark.cases("slow", "3")
+@pytest.mark.cases("slow", "3", "2")
 @pytest.mark.parametrize("n", [2, 3])
 def test_counting_queries_of_a_few_fair_bits(n):
     """Beyond n a count tells e^n / ((1 + e) / 2)^n of all bits; P{Y > n} is more than 1/20."""

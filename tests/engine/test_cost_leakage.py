@@ -59,6 +59,7 @@ def test_it_is_enclosed(name):
     assert bound.lower <= truth <= bound.upper and bound.width <= 1e-8
 
 
+@pytest.mark.slow
 def test_an_infimum_of_0_is_no_finite_leakage():
     """On a line without end each outcome has secrets that it rules out: S is 0."""
     joint = bl.normal() * bl.mechanisms.gaussian(sigma=1.0)

@@ -210,6 +210,7 @@ def test_the_mean_of_pml(name, truth):
     within(bl.pml(noisy(name)).mean(), truth(), 1e-8)
 
 
+@pytest.mark.cases("slow", "0.9")
 @pytest.mark.cases("truths", "0.5", "0.7", "1.2")
 @pytest.mark.parametrize("t", [0.5, 0.7, 0.9, 1.2])
 def test_tails_and_quantiles(t):
@@ -299,6 +300,7 @@ class TestPriors:
         mass = [MP.mpf(2) ** -abs(n) / 3 for n in range(-300, 301)]
         within(found, MP.log(max(rows) / MP.fdot(mass, rows)), 1e-8)
 
+    @pytest.mark.slow
     def test_a_heavy_tail_makes_figures_wide_not_wrong(self):
         prior = bl.Measure(
             lambda n: 0.6079271018540267 / n**2,

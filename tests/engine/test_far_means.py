@@ -67,6 +67,7 @@ def thirty_digits():
         yield
 
 
+@pytest.mark.cases("slow", "False")
 @pytest.mark.cases("truths", "True")
 @pytest.mark.parametrize("family", [False, True])
 def test_gaussian_noise_on_a_uniform_secret(family):

@@ -31,6 +31,7 @@ def truths():
     return {"mean": mean, "exp_mean": mpmath.mpf(2)}
 
 
+@pytest.mark.cases("slow", "exp_mean")
 @pytest.mark.parametrize("what", ["mean", "exp_mean"])
 def test_means_of_one_sided_noise(what):
     found = getattr(bl.pml(joint()), what)()
@@ -39,6 +40,7 @@ def test_means_of_one_sided_noise(what):
     assert found.lower <= truth <= found.upper
 
 
+@pytest.mark.slow
 def test_maximal_cost_leakage_of_one_sided_noise():
     """The infimum over the secrets is 0 below 1, and e^-y beyond: its integral is 1/e."""
     found = bl.maximal_cost_leakage(joint())

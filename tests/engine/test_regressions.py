@@ -223,6 +223,7 @@ def test_a_path_of_secrets_that_make_a_band_impossible_bounds_no_mean():
     holds(bl.maximal_leakage(noise), math.log(1.6 * 5 / 3), 1e-12)
 
 
+@pytest.mark.slow
 def test_what_lies_beyond_the_head_of_a_function_of_any_sign_is_not_left_out():
     prior = bl.Measure(
         lambda x: 1 / ((x + 1) * (x + 2)), on=bl.Integers(0, None), tail=lambda n: 1 / (n + 2)
@@ -233,6 +234,7 @@ def test_what_lies_beyond_the_head_of_a_function_of_any_sign_is_not_left_out():
     assert bl.f_information(same, lambda t: 100 * (t - 1)).lower <= 0.0
 
 
+@pytest.mark.slow
 def test_a_law_after_a_supremum_that_took_many_bands():
     """The supremum is approached far out: it cuts tens of thousands of bands."""
     prior = bl.pmf([0.25, 0.5, 0.25], on=bl.Finite([0.0, 1.0, 2.0]))

@@ -366,7 +366,7 @@ def answers(build, names):
         table,
         pytest.param(thinned, marks=pytest.mark.slow),
         counted,
-        continuous,
+        pytest.param(continuous, marks=pytest.mark.slow),
         pytest.param(written, marks=pytest.mark.slow),
         three,
         opaque,

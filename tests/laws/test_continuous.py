@@ -196,6 +196,7 @@ def test_a_support_that_moves_with_the_secret():
     assert outside.upper <= 1e-12 and any("outside the support" in a for a in outside.assumptions)
 
 
+@pytest.mark.cases("slow", "1.0")
 @pytest.mark.cases("truths", "0.3")
 @pytest.mark.parametrize("b", [0.3, 1.0])
 def test_laplace_noise_is_within_its_ldp(b):

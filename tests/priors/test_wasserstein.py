@@ -153,6 +153,7 @@ def test_on_a_line_members_are_as_near_as_scipy_measures():
             assert made.contains(bl.pmf(q, on=bl.Finite(places))) == (away < 0.5)
 
 
+@pytest.mark.slow
 def test_conventions_hold():
     centre = bl.pmf([F(1, 2), F(1, 2), 0])
     for made in (ball(centre, F(1, 8)), ball(bl.pmf([0.2, 0.3, 0.5]), 0.25, METRIC)):
