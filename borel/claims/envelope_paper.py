@@ -217,12 +217,16 @@ def best_post(witness: Any, m: int) -> bl.Mechanism:
     return bl.Mechanism.from_matrix([[*row, max(F(0), 1 - sum(row))] for row in rows])
 
 
-@says("Theorem 2", "The left quantile comes up to the envelope too.", part="left")
+@says(
+    "Theorem 2",
+    "The left quantile comes up to the envelope too, which is log 4 in Example 2 up to 1/10.",
+    part="left",
+)
 def theorem_2_left() -> Iterator[Any]:
     """Example 2 at 1/10: the left quantile after merging a share eta of a good outcome."""
     joint = example_2_joint()
     env = bl.envelope(joint)(TENTH)
-    yield same(env, 4)
+    yield from (same(bl.envelope(joint)(delta), 4) for delta in (F(1, 1000), F(1, 20), TENTH))
     for eta in (F(1, 10), F(1, 1000)):
         shared = joint.prior * (eb.h_eta(joint.mechanism, bad=1, good=3, eta=eta) @ joint.mechanism)
         yield below(F(10, 9), eb.quantiles(shared, TENTH).good)
@@ -433,6 +437,25 @@ def theorem_5_proof() -> Iterator[Any]:
 
 
 @says(
+    "Theorem 5",
+    "The right quantile of W is the envelope, as its proof writes.",
+    part="proof-equality",
+    scope="one prior, one delta",
+    errata=(24,),
+    reads="at most the envelope; so for Z",
+)
+def theorem_5_proof_equality() -> Iterator[Any]:
+    """Three secrets at delta = 1/3: the quantile of W, the rest of N sent to N + 1, against it."""
+    joint, delta = response([F(1, 5), F(3, 10), HALF], F(2)), F(1, 3)
+    q = joint.marginal.probabilities.tolist()
+    theta = (delta - q[0]) / q[1]
+    w = bl.Mechanism.from_matrix([[1, 0, 0], [0, theta, 1 - theta], [0, 0, 1]])
+    found = eb.quantiles(joint.prior * (w @ joint.mechanism), delta).bad
+    assert same(found, joint.mechanism.matrix[1, 1] / q[1]).holds
+    yield same(found, bl.envelope(joint)(delta))
+
+
+@says(
     "Figure 2", "Bounds on the envelope of k-RR for four priors.", scope="4 panels, 3 levels each"
 )
 def figure_2() -> Iterator[Any]:
@@ -459,6 +482,35 @@ def figure_2_ldp() -> Iterator[Any]:
             if level > 1:
                 under = g.ApproximateDP(ratio=level * (1 - near), delta=delta)
                 yield joint.satisfies(under).holds is False
+
+
+@says(
+    "Appendix A",
+    "A randomised post-processing is a deterministic one of a mechanism with the same reduced form.",
+    part="equivalence",
+    cases=Cases(),
+)
+def appendix_a(c: Case) -> Iterator[Any]:
+    """PML of Z against the leakage of events of pairs (Y, Z); both reduced mechanisms."""
+    share = [[F(v) for v in row] for row in c.post.matrix.tolist()]
+    m, k = len(share), len(share[0])
+    split = Case(c.p, [[row[y] * share[y][z] for y in range(m) for z in range(k)] for row in c.rows])
+    for z in range(k):
+        pairs = [y * k + z for y in c.outcomes if share[y][z]]
+        if pairs:
+            yield same(bl.pml(c.released)(z), event_leakage(split, pairs))
+    one, other = (
+        sorted(zip(*g.reduced(case.mechanism).matrix.tolist(), strict=True)) for case in (c, split)
+    )
+    yield one == other
+
+
+@says("Appendix A", "The reduced mechanism of Example 2 has three outcomes.", part="reduced")
+def appendix_a_reduced() -> Iterator[Any]:
+    """Its matrix against the printed one."""
+    fifth = F(1, 5)
+    printed = [[0, 0, 1], [0, 0, 1], [0, fifth, 1 - fifth], [fifth, 0, 1 - fifth]]
+    yield g.reduced(example_2_joint().mechanism).matrix.tolist() == printed
 
 
 @says("Lemma 1", "0 <= l(E) <= log 1/P(E).", part="i", cases=Cases())
