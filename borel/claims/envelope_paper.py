@@ -348,14 +348,19 @@ def theorem_4(c: Case) -> Iterator[Any]:
 
 
 class Response:
-    """Randomised response of a random level under the prior of a case, as Theorem 5 writes it."""
+    """Randomised response of a level under a prior, as Theorem 5 writes it."""
 
-    def __init__(self, c: Case):
-        level, self.k = 1 + F(int(c.rng.integers(1, 12)), 4), len(c.p)
+    def __init__(self, p: list[F], level: F):
+        self.k = len(p)
         self.alpha, self.beta = level / (level + self.k - 1), 1 / (level + self.k - 1)
-        self.p = sorted(c.p)
+        self.p = sorted(p)
         self.q = [self.beta + (self.alpha - self.beta) * v for v in self.p]
-        self.joint = c.prior * bl.mechanisms.randomized_response(k=self.k, ratio=level)
+        self.joint = bl.pmf(p) * bl.mechanisms.randomized_response(k=self.k, ratio=level)
+
+    @classmethod
+    def of(cls, c: Case) -> Response:
+        """Return that of a random level under the prior of a case."""
+        return cls(c.p, 1 + F(int(c.rng.integers(1, 12)), 4))
 
     def index(self, delta: F) -> tuple[int, F]:
         """Return N and theta."""
@@ -383,7 +388,7 @@ class Response:
 @says("Theorem 5", "The envelope of k-RR is log alpha/q_1 up to q_1.", part="i", cases=FEW)
 def theorem_5_i(c: Case) -> Iterator[Any]:
     """The envelope of randomised response at q_1 and at a share of it, in exact ratios."""
-    made = Response(c)
+    made = Response.of(c)
     env = bl.envelope(response(c.p, made.alpha / made.beta))
     yield from (same(env(made.q[0] * s), made.alpha / made.q[0]) for s in (c.delta, F(1)))
 
@@ -396,7 +401,7 @@ def theorem_5_i(c: Case) -> Iterator[Any]:
 )
 def theorem_5_ii(c: Case) -> Iterator[Any]:
     """The envelope of randomised response at a delta beyond q_1, against the bound in Fractions."""
-    made = Response(c)
+    made = Response.of(c)
     delta = made.q[0] + c.delta * (1 - made.q[0])
     yield up_to(bl.envelope(made.joint)(delta), made.upper(delta))
     yield same(eb.randomized_response_bounds(made.joint, delta).upper, made.upper(delta))
@@ -411,7 +416,7 @@ def theorem_5_ii(c: Case) -> Iterator[Any]:
 )
 def theorem_5_iii(c: Case) -> Iterator[Any]:
     """The bound in Fractions against the envelope beyond q_1, where the condition holds."""
-    made = Response(c)
+    made = Response.of(c)
     delta = made.q[0] + c.delta * (1 - made.q[0])
     stated, found = made.lower(delta), bl.envelope(made.joint)(delta)
     yield (stated is None) == (eb.randomized_response_bounds(made.joint, delta).lower is None)
