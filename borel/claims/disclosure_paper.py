@@ -233,12 +233,12 @@ def proposition_3_8(c: Case) -> Iterator[Any]:
 
 @says(
     "Section 3.3",
-    'The dearest query is "is it the rarest secret": log 1/p_min, where all may be answered (cited).',
+    'The dearest query is "is it the rarest secret": log 1/p_min, where all have answers (cited).',
     part="largest",
     cases=ZEROS,
 )
 def section_3_3(c: Case) -> Iterator[Any]:
-    """PML of a "yes", which discloses the answer, and of the secret itself, the largest there is."""
+    """PML of a "yes", which discloses the answer, and of the secret itself: both the largest."""
     rare, most = c.p.index(min(c.p)), 1 / min(c.p)
     answer = [[F(x == rare), F(x != rare)] for x in range(len(c.p))]
     unsure = [[F(x == rare) / 2, 1 - F(x == rare) / 2] for x in range(len(c.p))]
@@ -479,8 +479,8 @@ def theorem_4_5_3(c: Case) -> Iterator[Any]:
 
 @says(
     "Proposition 4.6",
-    "Laplace noise on the fraction of n bits leaks at most 1/(nb) - log(1 - c + c e^(1/(nb))); this "
-    "is 1/(nb) for c = 0.",
+    "Laplace noise on the fraction of n bits leaks at most 1/(nb) - log(1 - c + c e^(1/(nb))), "
+    "which is 1/(nb) for c = 0.",
     scope="proved by a closed form; 16 combinations of n, b, c",
     errata=(9,),
 )
