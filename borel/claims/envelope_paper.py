@@ -491,17 +491,15 @@ def figure_2_ldp() -> Iterator[Any]:
 
 @says(
     "Appendix A",
-    "A randomised post-processing is a deterministic one of a mechanism with the same reduced form.",
+    "A random post-processing is a deterministic one of a mechanism of the same reduced form.",
     part="equivalence",
     cases=Cases(),
 )
 def appendix_a(c: Case) -> Iterator[Any]:
     """PML of Z against the leakage of events of pairs (Y, Z); both reduced mechanisms."""
     share = [[F(v) for v in row] for row in c.post.matrix.tolist()]
-    m, k = len(share), len(share[0])
-    split = Case(
-        c.p, [[row[y] * share[y][z] for y in range(m) for z in range(k)] for row in c.rows]
-    )
+    k = len(share[0])
+    split = Case(c.p, [[row[y] * v for y, s in enumerate(share) for v in s] for row in c.rows])
     for z in range(k):
         pairs = [y * k + z for y in c.outcomes if share[y][z]]
         if pairs:
