@@ -193,7 +193,7 @@ def remark_3(c: Case) -> Iterator[Any]:
 )
 def theorem_3(c: Case) -> Iterator[Any]:
     """Each construction, on a random cost and on a random function, at every outcome."""
-    cost = adv.cost.table([[v + 1 for v in row] for row in c.table()])
+    cost = adv.cost.table(c.priced())
     for y in c.outcomes:
         leaks = adv.cost_leakage(c.joint, cost, y)
         function = adv.function_of_cost(c.joint, cost, y)
@@ -208,7 +208,7 @@ def theorem_3(c: Case) -> Iterator[Any]:
 def corollary_1(c: Case) -> Iterator[Any]:
     """A random cost leaks no more than PMC; the witness, a cost, attains it."""
     for y in c.outcomes:
-        cost = adv.cost.table([[v + 1 for v in row] for row in c.table()])
+        cost = adv.cost.table(c.priced())
         yield at_most(adv.cost_leakage(c.joint, cost, y), bl.pmc(c.joint)(y))
         yield adv.witness(c.joint, y, of="pmc", as_="cost").verify()
 

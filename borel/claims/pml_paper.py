@@ -179,7 +179,7 @@ def example_4(c: Case) -> Iterator[Any]:
 )
 def theorem_2(c: Case) -> Iterator[Any]:
     """Each construction, on a random gain and on a random function, at every outcome."""
-    gain = adv.gain.table([[v + 1 for v in row] for row in c.table()])
+    gain = adv.gain.table(c.priced())
     for y in c.outcomes:
         function = adv.function_of_gain(c.joint, gain, y)
         yield same(adv.function_leakage(c.joint, function, y), adv.g_leakage(c.joint, gain, y))
@@ -193,7 +193,7 @@ def theorem_2(c: Case) -> Iterator[Any]:
 def corollary_1(c: Case) -> Iterator[Any]:
     """A random gain leaks no more than PML; the witness, a gain, attains it."""
     for y in c.outcomes:
-        gain = adv.gain.table([[v + 1 for v in row] for row in c.table()])
+        gain = adv.gain.table(c.priced())
         yield at_most(adv.g_leakage(c.joint, gain, y), bl.pml(c.joint)(y))
         yield adv.witness(c.joint, y, of="pml", as_="gain").verify()
 
@@ -827,14 +827,14 @@ def figure_1(c: Case) -> Iterator[Any]:
 @says("Figure 2", "The gain-function view: act on y.", cases=JOINTS)
 def figure_2(c: Case) -> Iterator[Any]:
     """A diagram; its adversary is computed: random gains leak at most PML."""
-    gain = adv.gain.table([[v + 1 for v in row] for row in c.table()])
+    gain = adv.gain.table(c.priced())
     yield from (at_most(adv.g_leakage(c.joint, gain, y), bl.pml(c.joint)(y)) for y in c.outcomes)
 
 
 @says("Figure 3", "The channel of a gain splits secrets whose gain varies.", cases=JOINTS)
 def figure_3(c: Case) -> Iterator[Any]:
     """The channel of the construction is a kernel, and leaks what the gain does."""
-    gain = adv.gain.table([[v + 1 for v in row] for row in c.table()])
+    gain = adv.gain.table(c.priced())
     for y in c.outcomes:
         channel = adv.function_of_gain(c.joint, gain, y)
         yield all(sum(row) == 1 for row in channel.matrix.tolist())

@@ -215,11 +215,14 @@ def refute(
     >>> bl.refute(lambda joint: bl.pmc(joint).sup() <= bl.pml(joint).sup())
     Refutation(refuted by prior (1/2, 1/2), mechanism [(0, 1); (1, 0)])
     """
-    for name, number, least in (("tries", tries, 0), ("limit", limit, 1)):
+    how_many = "how many joints are tried"
+    for name, number, least, expected in (
+        ("tries", tries, 0, how_many),
+        ("limit", limit, 1, how_many),
+        ("seed", seed, 0, "a whole number of 0 or more"),
+    ):
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
-            raise InvalidInput(
-                "refute", expected="how many joints are tried", got=f"{name}={number!r}"
-            )
+            raise InvalidInput("refute", expected=expected, got=f"{name}={number!r}")
     with progress_bar(None, name="bl.refute", unit="joints tried") as bar:
         return _refuted(_Search(claim, np.random.default_rng(seed), limit, bar), tries)
 

@@ -199,4 +199,7 @@ def test_calls_that_are_no_search():
     for wrong in ({"tries": -1}, {"tries": "a"}, {"limit": 0}, {"limit": 1.5}, {"limit": True}):
         with pytest.raises(bl.InvalidInput, match="how many joints"):
             bl.refute(lambda joint: True, **wrong)
+    for wrong in (-1, "a", 1.0, None):
+        with pytest.raises(bl.InvalidInput, match="a whole number of 0 or more, got seed="):
+            bl.refute(lambda joint: True, seed=wrong)
     assert bl.refute(lambda joint, level=1: bl.pml(joint).sup() <= level, tries=50)

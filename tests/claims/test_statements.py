@@ -354,6 +354,19 @@ def test_cases_are_the_same_whenever_asked_and_exact():
     assert any(0 in row for c in JOINTS for row in c.rows)
 
 
+def test_tables_of_gains_and_costs_have_zeros_and_infinite_leakage_of_some():
+    tables = [c.priced() for c in Cases()]
+    assert any(0 in row for table in tables for row in table)
+    assert all(any(column) for table in tables for column in zip(*table, strict=True))
+    cost = bl.adversaries.cost.table
+    leaks = (
+        bl.adversaries.cost_leakage(c.joint, cost(c.priced()), y).lower
+        for c in Cases()
+        for y in c.outcomes
+    )
+    assert math.inf in leaks
+
+
 def test_private_cases_are_in_the_high_privacy_regime():
     for c in PRIVATE:
         top = max(c.density(x, y) for x in c.secrets for y in c.outcomes)
