@@ -206,8 +206,8 @@ def refute(
     Finite settings are drawn in Fractions, with zeros, ties, certain and rare outcomes. Where
     verdicts carry a figure it is pushed up and down, by moving prior and mechanism with the simplex
     method of Nelder and Mead. A counterexample is shrunk: secrets and outcomes are dropped and
-    merged, and probabilities rounded, as long as the claim still fails and ``limit`` allows; a figure
-    of a named family has a budget of 1 (`borel.options`). Claims of a joint alone are also
+    merged, and probabilities rounded, as long as the claim still fails and ``limit`` allows; a
+    figure of a named family has a budget of 1 (`borel.options`). Claims of a joint alone are also
     tried on Laplace and Gaussian noise, on a copula mixture, and on a countable mechanism.
 
     Examples
