@@ -133,13 +133,14 @@ def reproduce(
                 f"no claim {', '.join(unknown)}; there are: {known}; the papers "
                 f"{', '.join(PAPERS)}; and statements such as pmc:Theorem-6: see --list"
             )
-        if not only_list and not as_json:
-            _tables([name for name in names if name in CLAIMS])
+        tables = [name for name in names if name in CLAIMS]
         chosen = [s for s in statements() if not names or any(s.named(n) for n in names)]
         if only_list:
-            _listed(chosen, as_json)
-        elif chosen:
-            _judged(chosen, as_json, html)
+            _listed(tables, chosen, as_json)
+        else:
+            if html is not None:
+                _make_room(html, chosen)
+            _computed(tables, chosen, as_json, html)
 
 
 @app.command()
@@ -183,56 +184,73 @@ def _say_if_unfinished(result: Path) -> None:
 # -- claims --------------------------------------------------------------------------------
 
 
-def _tables(names: list[str]) -> None:
-    """Print tables of figures, by theorem and by the engine."""
-    from rich.console import Console
+def _listed(tables: list[str], statements: list[Any], as_json: bool) -> None:
+    """Print tables and statements, uncomputed."""
+    from borel.claims import CLAIMS
 
-    from borel.claims import render
-    from borel.claims import reproduce as compute
-
-    failed = []
-    for name in names:
-        rows = compute(name)
-        _console(Console).print(render(rows))
-        failed += [row.id for row in rows if row.agrees is False]
-    if failed:
-        _say(f"these do not agree with the paper: {', '.join(failed)}")
-        raise typer.Exit(1)
-
-
-def _listed(statements: list[Any], as_json: bool) -> None:
-    """Print the statements, uncomputed."""
     if as_json:
-        print(json.dumps([s.record() for s in statements], indent=1))
+        records = [{"id": name, "says": CLAIMS[name]} for name in tables]
+        print(json.dumps([*records, *(s.record() for s in statements)], indent=1))
         return
+    for name in tables:
+        print(f"{name}  {CLAIMS[name]}")
     for s in statements:
         print(f"{s.id}  {s.says}")
 
 
-def _judged(statements: list[Any], as_json: bool, html: Path | None = None) -> None:
-    """Print the verdicts; fail if one is not what the page of errata says."""
+def _make_room(html: Path, statements: list[Any]) -> None:
+    """Make the folder of a page, and refuse a place where none can be, before it is computed."""
+    if not statements:
+        raise BorelError("--html writes verdicts on statements; name some, such as pmc:Example-8")
+    try:
+        html.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BorelError(f"{html} cannot be written: {error.strerror or error}") from error
+    if html.is_dir() or not os.access(html if html.exists() else html.parent, os.W_OK):
+        why = "it is a folder" if html.is_dir() else "permission denied"
+        raise BorelError(f"{html} cannot be written: {why}; name a file, as reproduction.html")
+
+
+def _computed(
+    tables: list[str], statements: list[Any], as_json: bool, html: Path | None = None
+) -> None:
+    """Print figures and verdicts; fail if one is not what the paper or the page of errata says."""
     from rich.console import Console
 
     from borel import settings
+    from borel.claims import render
+    from borel.claims import reproduce as compute
     from borel.claims.report import page, summary, table
 
-    found = []
-    with settings.progress_bar(len(statements)) as bar:
-        for done, s in enumerate(statements):
-            bar.tell(done, s.id)
-            found.append((s, s.judge()))
+    rows, found = [], []
+    for name in tables:
+        some = compute(name)
+        rows += some
+        if not as_json:
+            _console(Console).print(render(some))
+    if statements:
+        with settings.progress_bar(len(statements)) as bar:
+            for done, s in enumerate(statements):
+                bar.tell(done, s.id)
+                found.append((s, s.judge()))
     if html is not None:
         from borel.claims.drawings import drawings
 
         html.write_text(page(found, drawings()), encoding="utf-8")
     if as_json:
-        print(json.dumps([s.record(j) for s, j in found], indent=1))
-    else:
+        records = [*(row.record() for row in rows), *(s.record(j) for s, j in found)]
+        print(json.dumps(records, indent=1))
+    elif found:
         console = _console(Console)
         console.print(table(found))
         console.print(summary(found))
-    if wrong := [s.id for s, j in found if not s.expects(j.verdict)]:
+    failed = [row.id for row in rows if row.agrees is False]
+    wrong = [s.id for s, j in found if not s.expects(j.verdict)]
+    if failed:
+        _say(f"these do not agree with the paper: {', '.join(failed)}")
+    if wrong:
         _say(f"these verdicts are not those of the page of errata: {', '.join(wrong)}")
+    if failed or wrong:
         raise typer.Exit(1)
 
 

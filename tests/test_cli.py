@@ -426,6 +426,41 @@ def test_reproduce_writes_a_page(tmp_path, monkeypatch):
     assert "pmc:Remark-3" in page.read_text(encoding="utf-8")
 
 
+def test_reproduce_makes_the_folder_of_a_page_and_refuses_one_before_computing(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("borel.claims.drawings.drawings", lambda: iter(()))
+    page = tmp_path / "new" / "folder" / "reproduction.html"
+    assert run("reproduce", "pmc:Remark-3", "--html", page).exit_code == 0
+    assert "pmc:Remark-3" in page.read_text(encoding="utf-8")
+
+    def computed(*args):
+        raise AssertionError("computed in vain")
+
+    monkeypatch.setattr("borel.cli._computed", computed)
+    for place in (tmp_path, page / "inside.html"):
+        done = run("reproduce", "pmc:Remark-3", "--html", place)
+        assert done.exit_code == 2 and "cannot be written" in done.stderr
+    done = run("reproduce", "counterexamples", "--html", page)
+    assert done.exit_code == 2 and "name some, such as pmc:Example-8" in done.stderr
+
+
+def test_reproduce_prints_tables_as_json_too(monkeypatch):
+    from borel import claims
+
+    exact = bl.Bound.exact(1.0, 1.0)
+    row = claims.Claim("id-1", "source", "statement", "q", exact, exact, False, "a note")
+    monkeypatch.setattr("borel.claims.reproduce", lambda name: [row])
+    done = run("reproduce", "counterexamples", "--json")
+    (record,) = json.loads(done.stdout)
+    assert done.exit_code == 1 and record["id"] == "id-1" and record["agrees"] is False
+    assert record["closed_form"] == record["engine"] == "1 (exact)"
+    (listed,) = json.loads(run("reproduce", "counterexamples", "--list", "--json").stdout)
+    assert listed == {"id": "counterexamples", "says": claims.CLAIMS["counterexamples"]}
+    plain = run("reproduce", "counterexamples", "--list").output
+    assert plain.startswith("counterexamples  Examples 8 and 9")
+
+
 def test_errors_of_borel_itself_are_told_apart(study, monkeypatch):
     def broken(joint):
         raise ZeroDivisionError("a bug")

@@ -70,6 +70,12 @@ class Claim:
     agrees: bool | None
     note: str = ""
 
+    def record(self) -> dict[str, Any]:
+        """Return the row as plain data, its figures as they are shown."""
+        about = {k: getattr(self, k) for k in ("id", "source", "statement", "quantity")}
+        figures = {"closed_form": _shown(self.closed_form), "engine": _shown(self.engine)}
+        return about | figures | {"agrees": self.agrees, "note": self.note}
+
 
 def agreement(theorem: Bound, engine: Bound) -> bool | None:
     """Return whether two enclosures meet; None if they do but the engine's is undecided."""

@@ -187,6 +187,12 @@ class Case:
         """Return a random table of gains or costs: a row for each secret."""
         return self.rng.integers(0, top, (len(self.p), columns)).tolist()
 
+    def priced(self) -> list[list[int]]:
+        """Return a random table, with zeros, in which no action is free or worth nothing."""
+        table = self.table()
+        nothing = any(not any(column) for column in zip(*table, strict=True))
+        return [[v + nothing for v in row] for row in table]
+
     def towards(self, share: Fraction) -> Case:
         """Return the case with a mechanism that ignores the secret with probability 1 - share."""
         mixed = [

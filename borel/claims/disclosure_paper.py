@@ -87,6 +87,21 @@ def _binomial(n: int, k: int, p: F) -> F:
 
 
 @says(
+    "Example 3.1",
+    "The entropy of a quantised mean goes to 0, wherever the ends of the quantiser's cells are.",
+    part="ends",
+    scope="fair bits, n = 11, 101, 1001, exactly",
+    errata=(23,),
+    reads="unless the mean of an entry is an end of a cell",
+)
+def example_3_1_ends() -> Iterator[Any]:
+    """e^-entropy of "is the mean at least 1/2" of fair bits: 1/2 for every odd n, so log 2."""
+    for n in (11, 101, 1001):
+        low = sum((_binomial(n, k, HALF) for k in range((n + 1) // 2)), F(0))
+        yield below(HALF, max(low, 1 - low))
+
+
+@says(
     "Example 3.2",
     "Relative frequencies of a disease have small entropy when n is large.",
     scope="smokers with probability 1/2, ill with 1/5, n up to 60, exactly",
@@ -216,6 +231,24 @@ def proposition_3_8(c: Case) -> Iterator[Any]:
     yield bl.discloses(cheapest.mechanism, cheapest.attribute)
 
 
+@says(
+    "Section 3.3",
+    'The dearest query is "is it the rarest secret": log 1/p_min, where all have answers (cited).',
+    part="largest",
+    cases=ZEROS,
+)
+def section_3_3(c: Case) -> Iterator[Any]:
+    """PML of a "yes", which discloses the answer, and of the secret itself: both the largest."""
+    rare, most = c.p.index(min(c.p)), 1 / min(c.p)
+    answer = [[F(x == rare), F(x != rare)] for x in range(len(c.p))]
+    unsure = [[F(x == rare) / 2, 1 - F(x == rare) / 2] for x in range(len(c.p))]
+    yield same(bl.pml(Case(c.p, unsure).joint)(0), most)
+    yield discloses(Case(c.p, unsure), answer)
+    itself = [[F(x == u) for u in range(len(c.p))] for x in range(len(c.p))]
+    yield same(bl.pml(Case(c.p, itself).joint).sup(), most)
+    yield at_most(bl.pml(c.joint).sup(), most)
+
+
 @says("Corollary 3.10", "PML below the entropy of the secret singles nobody out.", cases=ZEROS)
 def corollary_3_10(c: Case) -> Iterator[Any]:
     """Posteriors of every joint whose PML is below the entropy of its secret."""
@@ -257,6 +290,21 @@ def example_3_11() -> Iterator[Any]:
             low = sum((_binomial(200, k, p) for k in range(m + 1)), F(0))
             yield same(found, 1 / low)
             yield at_most(1 - low, chernoff(200, 199 - m, 1 - p))
+
+
+@says(
+    "Example 3.11",
+    "The least entropy of a gender is 0.36, over p in [0.3, 0.7]; rounded up, from 0.3567.",
+    part="entropy",
+    scope="the stated figure, at the ends and at 3 inner p",
+)
+def example_3_11_entropy() -> Iterator[Any]:
+    """Min-entropy of a bit at the ends, to two digits, and inside, where it is larger."""
+    ends = [value(bl.min_entropy(bl.pmf([p, 1 - p]))) for p in (F(3, 10), F(7, 10))]
+    yield from (at_most(F(3566, 10**4), v) for v in ends)
+    yield from (at_most(v, F(3567, 10**4)) for v in ends)
+    for p in (F(2, 5), HALF, F(3, 5)):
+        yield below(ends[0], value(bl.min_entropy(bl.pmf([p, 1 - p]))))
 
 
 @says(
@@ -431,14 +479,15 @@ def theorem_4_5_3(c: Case) -> Iterator[Any]:
 
 @says(
     "Proposition 4.6",
-    "Laplace noise on the fraction of n bits leaks at most 1/(nb) - log(1 - c + c e^(1/(nb))).",
-    scope="proved by a closed form; 12 combinations of n, b, c",
+    "Laplace noise on the fraction of n bits leaks at most 1/(nb) - log(1 - c + c e^(1/(nb))), "
+    "which is 1/(nb) for c = 0.",
+    scope="proved by a closed form; 16 combinations of n, b, c",
     errata=(9,),
 )
 def proposition_4_6() -> Iterator[Any]:
     """The supremum over the set of priors against the bound in Arb: they are equal."""
     for n, b in ((5, 0.5), (10, 0.25), (100, 0.125), (1000, 0.01)):
-        for c in (0.1, 0.25, 0.4):
+        for c in (0.0, 0.1, 0.25, 0.4):
             bits_ = bl.iid(bl.priors.bernoulli(c, 1 - c), n)
             query = bl.mechanisms.counting_query(n=n, b=b, of="fraction")
             found = bl.pml(bl.entry(bits_ * query)).sup()

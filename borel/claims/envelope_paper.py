@@ -217,12 +217,16 @@ def best_post(witness: Any, m: int) -> bl.Mechanism:
     return bl.Mechanism.from_matrix([[*row, max(F(0), 1 - sum(row))] for row in rows])
 
 
-@says("Theorem 2", "The left quantile comes up to the envelope too.", part="left")
+@says(
+    "Theorem 2",
+    "The left quantile comes up to the envelope too, which is log 4 in Example 2 up to 1/10.",
+    part="left",
+)
 def theorem_2_left() -> Iterator[Any]:
     """Example 2 at 1/10: the left quantile after merging a share eta of a good outcome."""
     joint = example_2_joint()
     env = bl.envelope(joint)(TENTH)
-    yield same(env, 4)
+    yield from (same(bl.envelope(joint)(delta), 4) for delta in (F(1, 1000), F(1, 20), TENTH))
     for eta in (F(1, 10), F(1, 1000)):
         shared = joint.prior * (eb.h_eta(joint.mechanism, bad=1, good=3, eta=eta) @ joint.mechanism)
         yield below(F(10, 9), eb.quantiles(shared, TENTH).good)
@@ -344,14 +348,19 @@ def theorem_4(c: Case) -> Iterator[Any]:
 
 
 class Response:
-    """Randomised response of a random level under the prior of a case, as Theorem 5 writes it."""
+    """Randomised response of a level under a prior, as Theorem 5 writes it."""
 
-    def __init__(self, c: Case):
-        level, self.k = 1 + F(int(c.rng.integers(1, 12)), 4), len(c.p)
+    def __init__(self, p: list[F], level: F):
+        self.k = len(p)
         self.alpha, self.beta = level / (level + self.k - 1), 1 / (level + self.k - 1)
-        self.p = sorted(c.p)
+        self.p = sorted(p)
         self.q = [self.beta + (self.alpha - self.beta) * v for v in self.p]
-        self.joint = c.prior * bl.mechanisms.randomized_response(k=self.k, ratio=level)
+        self.joint = bl.pmf(p) * bl.mechanisms.randomized_response(k=self.k, ratio=level)
+
+    @classmethod
+    def of(cls, c: Case) -> Response:
+        """Return that of a random level under the prior of a case."""
+        return cls(c.p, 1 + F(int(c.rng.integers(1, 12)), 4))
 
     def index(self, delta: F) -> tuple[int, F]:
         """Return N and theta."""
@@ -379,7 +388,7 @@ class Response:
 @says("Theorem 5", "The envelope of k-RR is log alpha/q_1 up to q_1.", part="i", cases=FEW)
 def theorem_5_i(c: Case) -> Iterator[Any]:
     """The envelope of randomised response at q_1 and at a share of it, in exact ratios."""
-    made = Response(c)
+    made = Response.of(c)
     env = bl.envelope(response(c.p, made.alpha / made.beta))
     yield from (same(env(made.q[0] * s), made.alpha / made.q[0]) for s in (c.delta, F(1)))
 
@@ -392,7 +401,7 @@ def theorem_5_i(c: Case) -> Iterator[Any]:
 )
 def theorem_5_ii(c: Case) -> Iterator[Any]:
     """The envelope of randomised response at a delta beyond q_1, against the bound in Fractions."""
-    made = Response(c)
+    made = Response.of(c)
     delta = made.q[0] + c.delta * (1 - made.q[0])
     yield up_to(bl.envelope(made.joint)(delta), made.upper(delta))
     yield same(eb.randomized_response_bounds(made.joint, delta).upper, made.upper(delta))
@@ -407,7 +416,7 @@ def theorem_5_ii(c: Case) -> Iterator[Any]:
 )
 def theorem_5_iii(c: Case) -> Iterator[Any]:
     """The bound in Fractions against the envelope beyond q_1, where the condition holds."""
-    made = Response(c)
+    made = Response.of(c)
     delta = made.q[0] + c.delta * (1 - made.q[0])
     stated, found = made.lower(delta), bl.envelope(made.joint)(delta)
     yield (stated is None) == (eb.randomized_response_bounds(made.joint, delta).lower is None)
@@ -430,6 +439,25 @@ def theorem_5_proof() -> Iterator[Any]:
     theta = (HALF - q[0]) / q[1]
     assert q[0] + theta * q[1] == HALF and 0 < theta < 1
     yield same(theta, 1)
+
+
+@says(
+    "Theorem 5",
+    "The right quantile of W is the envelope, as its proof writes.",
+    part="proof-equality",
+    scope="one prior, one delta",
+    errata=(24,),
+    reads="at most the envelope; so for Z",
+)
+def theorem_5_proof_equality() -> Iterator[Any]:
+    """Three secrets at delta = 1/3: the quantile of W, the rest of N sent to N + 1, against it."""
+    joint, delta = response([F(1, 5), F(3, 10), HALF], F(2)), F(1, 3)
+    q = joint.marginal.probabilities.tolist()
+    theta = (delta - q[0]) / q[1]
+    w = bl.Mechanism.from_matrix([[1, 0, 0], [0, theta, 1 - theta], [0, 0, 1]])
+    found = eb.quantiles(joint.prior * (w @ joint.mechanism), delta).bad
+    assert same(found, joint.mechanism.matrix[1, 1] / q[1]).holds
+    yield same(found, bl.envelope(joint)(delta))
 
 
 @says(
@@ -459,6 +487,35 @@ def figure_2_ldp() -> Iterator[Any]:
             if level > 1:
                 under = g.ApproximateDP(ratio=level * (1 - near), delta=delta)
                 yield joint.satisfies(under).holds is False
+
+
+@says(
+    "Appendix A",
+    "A random post-processing is a deterministic one of a mechanism of the same reduced form.",
+    part="equivalence",
+    cases=Cases(),
+)
+def appendix_a(c: Case) -> Iterator[Any]:
+    """PML of Z against the leakage of events of pairs (Y, Z); both reduced mechanisms."""
+    share = [[F(v) for v in row] for row in c.post.matrix.tolist()]
+    k = len(share[0])
+    split = Case(c.p, [[row[y] * v for y, s in enumerate(share) for v in s] for row in c.rows])
+    for z in range(k):
+        pairs = [y * k + z for y in c.outcomes if share[y][z]]
+        if pairs:
+            yield same(bl.pml(c.released)(z), event_leakage(split, pairs))
+    one, other = (
+        sorted(zip(*g.reduced(case.mechanism).matrix.tolist(), strict=True)) for case in (c, split)
+    )
+    yield one == other
+
+
+@says("Appendix A", "The reduced mechanism of Example 2 has three outcomes.", part="reduced")
+def appendix_a_reduced() -> Iterator[Any]:
+    """Its matrix against the printed one."""
+    fifth = F(1, 5)
+    printed = [[0, 0, 1], [0, 0, 1], [0, fifth, 1 - fifth], [fifth, 0, 1 - fifth]]
+    yield g.reduced(example_2_joint().mechanism).matrix.tolist() == printed
 
 
 @says("Lemma 1", "0 <= l(E) <= log 1/P(E).", part="i", cases=Cases())

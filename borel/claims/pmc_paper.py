@@ -14,7 +14,7 @@ import borel as bl
 from borel.claims import counterexamples
 from borel.claims.cases import JOINTS, POSITIVE, PRIVATE, Case, Cases, law, product, rows
 from borel.claims.judging import Paper, Sharper
-from borel.claims.spans import at_most, ball, below, largest, ratio, same, value
+from borel.claims.spans import at_most, ball, below, largest, ratio, same, up_to, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,7 +193,7 @@ def remark_3(c: Case) -> Iterator[Any]:
 )
 def theorem_3(c: Case) -> Iterator[Any]:
     """Each construction, on a random cost and on a random function, at every outcome."""
-    cost = adv.cost.table([[v + 1 for v in row] for row in c.table()])
+    cost = adv.cost.table(c.priced())
     for y in c.outcomes:
         leaks = adv.cost_leakage(c.joint, cost, y)
         function = adv.function_of_cost(c.joint, cost, y)
@@ -208,9 +208,21 @@ def theorem_3(c: Case) -> Iterator[Any]:
 def corollary_1(c: Case) -> Iterator[Any]:
     """A random cost leaks no more than PMC; the witness, a cost, attains it."""
     for y in c.outcomes:
-        cost = adv.cost.table([[v + 1 for v in row] for row in c.table()])
+        cost = adv.cost.table(c.priced())
         yield at_most(adv.cost_leakage(c.joint, cost, y), bl.pmc(c.joint)(y))
         yield adv.witness(c.joint, y, of="pmc", as_="cost").verify()
+
+
+@says(
+    "Definition 8",
+    "Maximal cost leakage is -log sum_y min_x P(y|x), without the prior (cited).",
+    part="cited",
+    cases=JOINTS,
+)
+def definition_8(c: Case) -> Iterator[Any]:
+    """The figure against the sum in Fractions."""
+    least = sum((min(c.rows[x][y] for x in c.secrets) for y in c.outcomes), F(0))
+    yield same(bl.maximal_cost_leakage(c.joint), 1 / least if least else math.inf)
 
 
 @says("Proposition 2", "Maximal cost leakage needs costs of the secret only.", cases=JOINTS)
@@ -582,27 +594,38 @@ def plus_minus(size: float) -> Joint:
 
 @says(
     "Example 7",
-    "Gaussian noise on |X| <= A: A|y|/s^2 <= PMC <= A(A + 4|y|)/2s^2; PMC is unbounded; its tail.",
-    scope="3 secrets of mean 0 on [-1, 1], 6 outcomes each; 2 tails of X = +-1",
+    "Gaussian noise on |X| <= A, K the log of E e^tX: A|y|/s^2 <= A|y|/s^2 + K(y/s^2) <= PMC <= "
+    "A(A + 2|y|)/2s^2 + K(y/s^2) <= A(A + 4|y|)/2s^2; PMC is unbounded; its tail.",
+    scope="3 secrets of mean 0 on [-1, 1], 6 outcomes each; 5 tails, at 3 values of r = A^2/s^2",
 )
 def example_7() -> Iterator[Any]:
     """PMC at outcomes, of a fair sign and two more; its supremum; its tail against the bound."""
     three, unit = bl.Finite([-1.0, 0.5, 1.0]), bl.Interval(-1, 1)
-    for joint in (
-        plus_minus(1.0),
-        bl.pmf([F(3, 8), F(1, 2), F(1, 8)], on=three)
-        * bl.mechanisms.gaussian(sigma=1.0, secret=three),
-        bl.uniform(unit) * bl.mechanisms.gaussian(sigma=1.0, secret=unit),
+    for joint, moments in (
+        (plus_minus(1.0), lambda t: t.cosh()),
+        (
+            bl.pmf([F(3, 8), F(1, 2), F(1, 8)], on=three)
+            * bl.mechanisms.gaussian(sigma=1.0, secret=three),
+            lambda t: (3 * (-t).exp() + 4 * (t / 2).exp() + t.exp()) / 8,
+        ),
+        (
+            bl.uniform(unit) * bl.mechanisms.gaussian(sigma=1.0, secret=unit),
+            lambda t: t.sinh() / t if t != 0 else arb(1),
+        ),
     ):
         lam = bl.pmc(joint)
         for y in (-3.0, -0.5, 0.0, 0.25, 1.0, 2.0):
-            yield at_most(abs(F(y)), value(lam(y)))
-            yield at_most(value(lam(y)), (1 + 4 * abs(F(y))) / 2)
-    lam = bl.pmc(plus_minus(1.0))
-    yield same(lam.sup(), math.inf)
-    for beta in (2, 6):
-        bound = ball(2 * (-(arb(beta) ** 2) / 16).exp())
-        yield at_most(value(lam.tail(beta + 0.5, closed=True)), bound)
+            found, k = value(lam(y)), moments(arb(y)).log()
+            yield at_most(abs(F(y)), found)
+            yield up_to(ball(abs(arb(y)) + k), found)  # equal for X = +-A
+            yield at_most(found, ball(arb(1) / 2 + abs(arb(y)) + k))
+            yield at_most(found, (1 + 4 * abs(F(y))) / 2)
+    yield same(bl.pmc(plus_minus(1.0)).sup(), math.inf)
+    for size, beta in ((1.0, 2), (1.0, 6), (0.5, 1), (2.0, 8), (2.0, 20)):
+        r = arb(size) ** 2
+        bound = ball(2 * (-(arb(beta) ** 2) / (8 * (r**2 + r))).exp())
+        tail = bl.pmc(plus_minus(size)).tail(beta + size**2 / 2, closed=True)
+        yield at_most(value(tail), bound)
 
 
 @says(
@@ -692,6 +715,79 @@ def figure_2() -> Iterator[Any]:
             yield back == level if least == F(1, 2) else back > level
             derived = g.implied(g.PML(ratio=level), p_min=least).guarantees
             yield g.PMC(ratio=to_cost(level, least)) in derived
+
+
+def attained(p: list[F], level: F) -> Joint:
+    """Return a mechanism with e^PMC = level, and e^PML = e^eps_u* of it: Theorem 6(ii), met.
+
+    With probability p_min/2 an outcome divides the posterior of all secrets but the rarest by the
+    level.
+    """
+    rare, share = p.index(min(p)), min(p) / 2
+    after = [mass / level for mass in p]
+    after[rare] = 1 - (1 - min(p)) / level
+    seen = [share * q / mass for q, mass in zip(after, p, strict=True)]
+    return bl.pmf(p) * bl.Mechanism.from_matrix([[v, 1 - v] for v in seen])
+
+
+def figure_2_levels() -> Iterator[tuple[list[F], F]]:
+    """Yield the priors of Figure 2, each with levels e^eps_u of the high-privacy regime."""
+    for p in ([F(3, 10), F(3, 10), F(1, 5), F(1, 5)], [F(1, 2), F(1, 2)]):
+        for k in range(1, 6):
+            yield p, 1 + F(k, 6) * (1 / (1 - min(p)) - 1)
+
+
+@says(
+    "Figure 2",
+    "Above eps_l*(eps_u) eps_u-PML is strictly stronger than eps_l-PMC, right of eps_u*(eps_l) it "
+    "is the other way round, and strictly between the curves neither implies the other; for a fair "
+    "bit nothing is between them.",
+    part="regions",
+    scope="2 priors, 5 levels each, a mechanism for each failing implication",
+)
+def figure_2_regions() -> Iterator[Any]:
+    """Mechanisms that have one guarantee and not the other; that the others follow is Theorem 6."""
+    for p, leak in figure_2_levels():
+        least, cost = min(p), to_cost(leak, min(p))
+        best = extremal(p, leak)  # eps_u-PML, and no less PMC than eps_l*
+        yield same(bl.pml(best).sup(), leak)
+        yield same(bl.pmc(best).sup(), cost)
+        above = 2 * cost  # eps_l-PMC, and more PML than eps_u
+        private = extremal(p, (1 - least / above) / (1 - least))
+        yield same(bl.pmc(private).sup(), above)
+        yield below(leak, bl.pml(private).sup())
+        right = (1 + attaining(leak, least)) / 2  # eps_u-PML, and more PMC than eps_l
+        yield below(to_leakage(right, least), leak)
+        yield below(right, bl.pmc(best).sup())
+        if least < F(1, 2):  # an eps_l between the curves
+            between = (cost + attaining(leak, least)) / 2
+            yield below(between, bl.pmc(best).sup())
+            yield same(bl.pmc(attained(p, between)).sup(), between)
+            yield below(leak, bl.pml(attained(p, between)).sup())
+        else:
+            yield attaining(leak, least) == cost
+
+
+def attaining(leak: F, least: F) -> F:
+    """Return the e^eps_l of which e^eps_u* is a level: the inverse of Theorem 6(ii)."""
+    return (1 - least) / (1 - least * leak)
+
+
+@says(
+    "Figure 2",
+    "Neither guarantee is stronger where eps_u* >= eps_u and eps_l* >= eps_l.",
+    part="boundary",
+    scope="the stated levels",
+    errata=(21,),
+    reads="with > for >=: on the curves themselves one implies the other",
+)
+def figure_2_boundary() -> Iterator[Any]:
+    """Four secrets, eps_l = eps_l*(eps_u) < eps_l*(eps_u*): PML of eps_u implies PMC of eps_l."""
+    for p, leak in figure_2_levels():
+        least, cost = min(p), to_cost(leak, min(p))
+        if least < F(1, 2):
+            assert to_leakage(cost, least) > leak
+            yield g.PMC(ratio=cost) not in g.implied(g.PML(ratio=leak), p_min=least).guarantees
 
 
 @says("Corollary 3", "PML gives ALIP, LIP and LDP.", part="i", cases=PRIVATE)

@@ -73,6 +73,23 @@ def worst_event(case: Case, delta: F) -> F:
 # -- leakage --------------------------------------------------------------------------------
 
 
+@says(
+    "Section I",
+    "Two channels of three secrets have maximal leakage log 2; an outcome of one tells the secret, "
+    "and all of the other leak the same.",
+    part="channels",
+)
+def section_1() -> Iterator[Any]:
+    """Maximal leakage of both, and PML at every outcome, under the uniform prior."""
+    prior, telling = bl.pmf([THIRD] * 3), [[1, 0, 0], [HALF, HALF, 0], [0, HALF, HALF]]
+    first = prior * bl.Mechanism.from_matrix(telling)
+    second = prior * bl.mechanisms.randomized_response(k=3, ratio=F(4))
+    yield from (same(bl.maximal_leakage(j), 2) for j in (first, second))
+    yield same(bl.pml(first)(2), 3)
+    yield from (below(bl.pml(first)(y), 3) for y in (0, 1))
+    yield from (same(bl.pml(second)(y), 2) for y in range(3))
+
+
 @says("Theorem 1", "PML is the largest ratio of posterior and prior.", cases=JOINTS)
 def theorem_1(c: Case) -> Iterator[Any]:
     """PML against Fractions; a random function leaks no more, and a witness as much."""
@@ -102,6 +119,18 @@ def example_1(c: Case) -> Iterator[Any]:
         truth = max(c.posterior(y)) / max(c.p)
         yield same(adv.g_leakage(c.joint, adv.gain.identity(), y), truth)
         yield same(bl.dynamic_min_entropy_leakage(c.joint, y), truth)
+
+
+@says(
+    "Equation 11",
+    "The leakage of the identity gain is max P(x|y) / max P(x).",
+    errata=(22,),
+    reads="the logarithm of that, as (10) and Section II-D have it",
+)
+def equation_11() -> Iterator[Any]:
+    """Both for a fair bit that is shown: log 2 against 2."""
+    shown = bl.pmf([HALF] * 2) * bl.Mechanism.from_matrix([[1, 0], [0, 1]])
+    yield same(value(adv.g_leakage(shown, adv.gain.identity(), 0)), 2)
 
 
 @says("Example 2", "Membership, of one or of several with rewards, is a gain.", cases=JOINTS)
@@ -150,7 +179,7 @@ def example_4(c: Case) -> Iterator[Any]:
 )
 def theorem_2(c: Case) -> Iterator[Any]:
     """Each construction, on a random gain and on a random function, at every outcome."""
-    gain = adv.gain.table([[v + 1 for v in row] for row in c.table()])
+    gain = adv.gain.table(c.priced())
     for y in c.outcomes:
         function = adv.function_of_gain(c.joint, gain, y)
         yield same(adv.function_leakage(c.joint, function, y), adv.g_leakage(c.joint, gain, y))
@@ -164,7 +193,7 @@ def theorem_2(c: Case) -> Iterator[Any]:
 def corollary_1(c: Case) -> Iterator[Any]:
     """A random gain leaks no more than PML; the witness, a gain, attains it."""
     for y in c.outcomes:
-        gain = adv.gain.table([[v + 1 for v in row] for row in c.table()])
+        gain = adv.gain.table(c.priced())
         yield at_most(adv.g_leakage(c.joint, gain, y), bl.pml(c.joint)(y))
         yield adv.witness(c.joint, y, of="pml", as_="gain").verify()
 
@@ -389,6 +418,14 @@ def pml_levels(c: Case) -> Iterator[tuple[Span, F]]:
         yield Span(level, level), beyond
 
 
+@says("Definition 6", "Maximal leakage is the log of the mean of e^PML.", cases=JOINTS)
+def definition_6(c: Case) -> Iterator[Any]:
+    """Both figures, and the sum of the largest entries of the columns in Fractions."""
+    found = bl.maximal_leakage(c.joint)
+    yield same(found, sum(max(c.rows[x][y] for x in c.secrets) for y in c.outcomes))
+    yield same(found, value(bl.pml(c.joint).exp_mean()))
+
+
 @says("Lemma 3", "PML, with or without delta, bounds maximal leakage.", cases=JOINTS)
 def lemma_3(c: Case) -> Iterator[Any]:
     """Maximal leakage against eps, and against log(e^eps + delta e^eps_max)."""
@@ -423,6 +460,13 @@ def example_5() -> Iterator[Any]:
     low = g.PML(ratio=F(6, 5), delta=SIXTH)
     yield example_5_joint().satisfies(low)
     yield merged.satisfies(low).holds is False
+
+
+@says("Section III", "Both eps and delta may rise by post-processing.", part="both")
+def both_rise() -> Iterator[Any]:
+    """Example 5: delta is 1/6 at log 6/5 before it, and 1 at log 5/4 after it."""
+    yield same(bl.pml(example_5_joint()).tail(ratio=F(6, 5)), SIXTH)
+    yield same(bl.pml(example_5_merged()).tail(ratio=F(5, 4)), 1)
 
 
 @says(
@@ -651,6 +695,19 @@ def proposition_5(c: Case) -> Iterator[Any]:
         yield at_most(bl.max_information(c.joint, delta), level)
 
 
+@says(
+    "Section IV-B",
+    "A small posterior p of one of two equally likely secrets makes PML log 2(1 - p).",
+    part="small-posterior",
+    scope="3 values of p",
+)
+def small_posterior() -> Iterator[Any]:
+    """PML of a symmetric channel of crossover p."""
+    for p in (F(1, 1000), F(1, 10), F(2, 5)):
+        joint = bl.pmf([HALF] * 2) * bl.Mechanism.from_matrix([[p, 1 - p], [1 - p, p]])
+        yield from (same(bl.pml(joint)(y), 2 * (1 - p)) for y in range(2))
+
+
 @says("Proposition 6", "LDP and LDI imply PML, by levels that use p_min.", cases=POSITIVE)
 def proposition_6(c: Case) -> Iterator[Any]:
     """The supremum of PML against both."""
@@ -770,14 +827,14 @@ def figure_1(c: Case) -> Iterator[Any]:
 @says("Figure 2", "The gain-function view: act on y.", cases=JOINTS)
 def figure_2(c: Case) -> Iterator[Any]:
     """A diagram; its adversary is computed: random gains leak at most PML."""
-    gain = adv.gain.table([[v + 1 for v in row] for row in c.table()])
+    gain = adv.gain.table(c.priced())
     yield from (at_most(adv.g_leakage(c.joint, gain, y), bl.pml(c.joint)(y)) for y in c.outcomes)
 
 
 @says("Figure 3", "The channel of a gain splits secrets whose gain varies.", cases=JOINTS)
 def figure_3(c: Case) -> Iterator[Any]:
     """The channel of the construction is a kernel, and leaks what the gain does."""
-    gain = adv.gain.table([[v + 1 for v in row] for row in c.table()])
+    gain = adv.gain.table(c.priced())
     for y in c.outcomes:
         channel = adv.function_of_gain(c.joint, gain, y)
         yield all(sum(row) == 1 for row in channel.matrix.tolist())

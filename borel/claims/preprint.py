@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 PAPER = Paper("preprint", "Information Density Bounds for Privacy (first preprint)")
 
 IN_THE_JOURNAL = {
-    **{f"Remark {n}": f"Remark {n}" for n in range(1, 7)},
+    **{f"Remark {n}": f"Remark {n}" for n in range(1, 6)},
+    "Remark 6": "Figure 2 regions",
     **{f"Corollary {n}": f"Corollary {n}" for n in range(1, 6)},
     **{f"Proposition {n}": f"Proposition {n}" for n in range(1, 4)},
     **{f"Example {n}": f"Example {n + 1}" for n in range(1, 7)},
@@ -33,8 +34,11 @@ IN_THE_JOURNAL = {
     "Theorem 4": "Theorem 6",
     "Figure 1": "Figure 2",
     "Footnote 5": "Footnote 5",
+    "Equation 24": "Equation 9",
+    "Definition 8": "Definition 8",
+    **{f"Section {n}": f"Section {n}" for n in ("II-D", "III-C", "III-D", "VI")},
 }
-"""What each statement is called in the journal version."""
+"""What each statement, or a part of one, is called in the journal version."""
 
 
 LOST = (
@@ -43,18 +47,25 @@ LOST = (
 )
 
 
-ONLY_THERE = {"threshold"}
-"""Parts that the journal version adds to a statement."""
+ONLY_THERE = {"threshold", "gaussian", "regions", "boundary"}
+"""Parts that the journal version adds to a statement, or has in another place."""
+
+READABLE = {"strict"}
+"""Parts that are wrong in words, which are not lost."""
 
 
 def _shared() -> None:
     for here, there in IN_THE_JOURNAL.items():
         kind, number = here.split(" ")
         for one in pmc_paper.PAPER.statements:
-            if f"{one.kind} {one.number}" == there and one.part not in ONLY_THERE:
+            whole = f"{one.kind} {one.number}"
+            alone = f"{whole} {one.part}" == there
+            if alone or (whole == there and one.part not in ONLY_THERE):
                 computed = f"By the formula of the journal version, {there}: {one.computed}"
                 about = {"paper": PAPER.key, "kind": kind, "number": number, "computed": computed}
-                if one.reads:  # what is wrong there are formulas, which are lost here
+                if alone:
+                    about["part"] = ""
+                if one.reads and one.part not in READABLE:  # formulas, which are lost here
                     about |= {"check": lambda: (), "cases": None, "reads": "", "errata": ()}
                     about |= {"computed": "nothing", "why": LOST}
                 PAPER.statements.append(replace(one, **about))

@@ -1,6 +1,6 @@
 """Conditions that the papers leave to the reader, each with a reading that fails.
 
-They are rows 12 to 15 and 19 of the page of errata. What is judged is the tempting reading: a
+They are rows 11 to 15 and 19 of the page of errata. What is judged is the tempting reading: a
 verdict "refuted" says that the condition is needed.
 """
 
@@ -11,6 +11,7 @@ from fractions import Fraction as F
 from typing import TYPE_CHECKING, Any
 
 import borel as bl
+from borel.claims.envelope_paper import Response
 from borel.claims.judging import Paper
 from borel.claims.pmc_paper import response
 from borel.claims.spans import at_most, below, same, value
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
 PAPER = Paper("readings", "Conditions to state")
 says = PAPER.says
 HALF = F(1, 2)
+
+
+@says(
+    "Reading 11",
+    "h_delta(theta) of Theorem 5(iii) of the envelope draft is the envelope, whatever the prior.",
+    errata=(11,),
+    reads="where the condition of (iii) holds; elsewhere the envelope may be larger",
+)
+def response_bound() -> Iterator[Any]:
+    """Randomised response under a skewed prior at delta = 7/10, theta < theta_1: alpha/q_3."""
+    delta, level = F(7, 10), F(5, 2)
+    p = [F(1, 64), F(3, 64), F(15, 32), F(15, 32)]
+    made = Response(p, level)
+    assert made.lower(delta) is None and made.index(delta)[0] == 4
+    yield same(made.alpha / made.q[2], bl.envelope(response(p, level))(delta))
 
 
 @says(
@@ -67,6 +83,42 @@ def balls() -> Iterator[Any]:
     twice = bl.pml(bl.priors.l1_ball(centre, 0.25) * joint.mechanism).sup()
     assert same(by_mass, twice).holds
     yield same(by_mass, by_sum)
+
+
+@says(
+    "Reading 14",
+    "A Kullback-Leibler ball is the same set in both directions.",
+    part="direction",
+    errata=(14,),
+    reads="the direction must be said; likewise of chi-square balls",
+)
+def directions() -> Iterator[Any]:
+    """PML over both, with one radius."""
+    mech, centre = response([HALF] * 2, F(3)).mechanism, bl.pmf([F(3, 4), F(1, 4)])
+    one, other = (
+        bl.pml(bl.priors.kl_ball(centre, 0.125, direction=d) * mech).sup()
+        for d in ("to_centre", "from_centre")
+    )
+    yield same(one, other)
+
+
+@says(
+    "Reading 14",
+    "The c-interior, of priors that charge each of n secrets with c, is defined for c in [0, 1].",
+    part="interior",
+    errata=(14,),
+    reads="for c in [0, 1/n]; it is empty beyond",
+)
+def interior() -> Iterator[Any]:
+    """Two secrets: c = 1/2 leaves the uniform prior alone, and c = 3/5 leaves none."""
+    on = bl.Finite(2)
+    mech = response([HALF] * 2, F(3)).mechanism
+    half = bl.pml(bl.priors.interior(0.5, on=on) * mech).sup()
+    assert same(half, bl.pml(response([HALF] * 2, F(3))).sup()).holds
+    try:
+        bl.priors.interior(0.6, on=on)
+    except bl.InvalidInput:
+        yield False
 
 
 @says(

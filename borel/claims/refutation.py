@@ -23,8 +23,9 @@ from borel.settings import options, progress_bar
 if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
-STYLES = ("zeros", "ties", "plain", "certain")
-"""How the rows of a random kernel are drawn: see `borel.claims.cases`, and one outcome for sure."""
+STYLES = ("zeros", "ties", "plain", "certain", "rare")
+"""How the rows of a random kernel are drawn: see `borel.claims.cases`; one outcome for sure; one
+rare outcome that depends on the secret, the others not, as a claim may fail at an outcome alone."""
 
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 50, 100)
 """What probabilities are rounded to when a counterexample is made simpler."""
@@ -202,11 +203,11 @@ def refute(
     settled and refutes nothing; ``one == other`` compares enclosures and is no claim.
     A plain True or False is believed: compare Bounds, not their ends, where figures may tie.
 
-    Finite settings are drawn in Fractions, with zeros, ties and certain outcomes. Where verdicts
-    carry a figure it is pushed up and down, by moving prior and mechanism with the simplex method
-    of Nelder and Mead. A counterexample is shrunk: secrets and outcomes are dropped and merged,
-    and probabilities rounded, as long as the claim still fails and ``limit`` allows; a figure of a
-    named family has a budget of 1 (`borel.options`). Claims of a joint alone are also
+    Finite settings are drawn in Fractions, with zeros, ties, certain and rare outcomes. Where
+    verdicts carry a figure it is pushed up and down, by moving prior and mechanism with the simplex
+    method of Nelder and Mead. A counterexample is shrunk: secrets and outcomes are dropped and
+    merged, and probabilities rounded, as long as the claim still fails and ``limit`` allows; a
+    figure of a named family has a budget of 1 (`borel.options`). Claims of a joint alone are also
     tried on Laplace and Gaussian noise, on a copula mixture, and on a countable mechanism.
 
     Examples
@@ -215,11 +216,14 @@ def refute(
     >>> bl.refute(lambda joint: bl.pmc(joint).sup() <= bl.pml(joint).sup())
     Refutation(refuted by prior (1/2, 1/2), mechanism [(0, 1); (1, 0)])
     """
-    for name, number, least in (("tries", tries, 0), ("limit", limit, 1)):
+    how_many = "how many joints are tried"
+    for name, number, least, expected in (
+        ("tries", tries, 0, how_many),
+        ("limit", limit, 1, how_many),
+        ("seed", seed, 0, "a whole number of 0 or more"),
+    ):
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
-            raise InvalidInput(
-                "refute", expected="how many joints are tried", got=f"{name}={number!r}"
-            )
+            raise InvalidInput("refute", expected=expected, got=f"{name}={number!r}")
     with progress_bar(None, name="bl.refute", unit="joints tried") as bar:
         return _refuted(_Search(claim, np.random.default_rng(seed), limit, bar), tries)
 
@@ -341,6 +345,10 @@ class _Search:
         """Return the rows of a random kernel, of a random style."""
         m = m or int(self.rng.integers(2, 4))
         style = STYLES[int(self.rng.integers(len(STYLES)))]
+        if style == "rare":
+            seen = [Fraction(int(v), 240) for v in self.rng.integers(0, 13, n)]
+            rest = law(self.rng, m - 1)
+            return [[v, *((1 - v) * w for w in rest)] for v in seen]
         if style != "certain":
             return rows(self.rng, n, m, style)
         sure = self.rng.integers(0, m, n)
@@ -353,7 +361,9 @@ class _Search:
             if self.refutes(setting):
                 return setting
             for sign, best in self.best.items():
-                best += [(sign * f, i, setting) for f in self.figures if np.isfinite(f)]
+                found = {sign * f for f in self.figures if np.isfinite(f)}
+                found -= {figure for figure, _, _ in best}  # trivial joints share one
+                best += [(figure, i, setting) for figure in found]
                 best[:] = sorted(best, key=lambda t: t[:2])[:3]
         return None
 
@@ -463,6 +473,12 @@ def _simpler(s: Setting) -> Iterator[Setting]:
         if s.p[x] < 1:
             rest = [v / (1 - s.p[x]) for i, v in enumerate(s.p) if i != x]
             yield replace(s, p=rest, rows=_without(s.rows, x), side=s.side and _without(s.side, x))
+    for a, b in combinations(range(n), 2):
+        if s.p[a] + s.p[b] > 0:
+            merged = [mass for x, mass in enumerate(s.p) if x != b]
+            merged[a] = s.p[a] + s.p[b]
+            side = s.side and _averaged(s.side, s.p, a, b)
+            yield replace(s, p=merged, rows=_averaged(s.rows, s.p, a, b), side=side)
     for a, b in combinations(range(m), 2):
         yield replace(s, rows=_joined(s.rows, a, b), post=s.post and _without(s.post, b))
     for name in ("post", "side"):
@@ -478,11 +494,23 @@ def _simpler(s: Setting) -> Iterator[Setting]:
             table = getattr(s, name)
             for i, row in enumerate(table or ()):
                 yield replace(s, **{name: [*table[:i], _rounded(row, d), *table[i + 1 :]]})
+    for name in ("rows", "post", "side"):
+        table = getattr(s, name)
+        for i, row in enumerate(table or ()):
+            even = [Fraction(1, len(row))] * len(row)
+            yield replace(s, **{name: [*table[:i], even, *table[i + 1 :]]})
     yield replace(s, p=[Fraction(1, n)] * n)
 
 
 def _without(table: Rows, i: int) -> Rows:
     return [*table[:i], *table[i + 1 :]]
+
+
+def _averaged(table: Rows, p: Law, a: int, b: int) -> Rows:
+    """Return a table in which secret a stands for b too, its row the mean of both."""
+    whole = p[a] + p[b]
+    mean = [(p[a] * v + p[b] * w) / whole for v, w in zip(table[a], table[b], strict=True)]
+    return _without([*table[:a], mean, *table[a + 1 :]], b)
 
 
 def _joined(table: Rows, a: int, b: int) -> Rows:

@@ -60,11 +60,12 @@ def summary(found: Sequence[tuple[Statement, Judgement]]) -> Any:
     from rich.table import Table
 
     seconds = sum(judgement.seconds for _, judgement in found)
-    out = Table(title=f"{len(found)} statements in {seconds:.0f} s", title_justify="left")
+    number = f"{len(found)} statement{'s' * (len(found) != 1)}"
+    out = Table(title=f"{number} in {seconds:.0f} s", title_justify="left")
     for heading in ("paper", *VERDICTS, "of"):
         out.add_column(heading)
-    for paper, number in counts(found).items():
-        out.add_row(paper, *(str(number[v]) for v in VERDICTS), str(number.total()))
+    for paper, of in counts(found).items():
+        out.add_row(paper, *(str(of[v]) for v in VERDICTS), str(of.total()))
     return out
 
 

@@ -118,6 +118,13 @@ def test_optimisation_reaches_what_random_joints_do_not(monkeypatch):
     assert not bl.refute(lambda joint: bl.pml(joint).sup() <= 4, tries=100)
 
 
+def test_it_finds_what_fails_at_a_rare_outcome_only():
+    """LDI looks at posteriors and not at the prior: a rare outcome may leak more."""
+    found = bl.refute(lambda joint: bl.pml(joint).sup() <= bl.ldi(joint))
+    assert found and found.setting is not None and len(found.setting.p) == 3
+    assert min(found.joint.marginal.probabilities) < F(1, 20)
+
+
 def test_an_estimate_refutes_nothing():
     assert not bl.refute(lambda joint, delta: bl.Bound.estimate(5, 0.1) <= 1, tries=5)
 
@@ -199,4 +206,7 @@ def test_calls_that_are_no_search():
     for wrong in ({"tries": -1}, {"tries": "a"}, {"limit": 0}, {"limit": 1.5}, {"limit": True}):
         with pytest.raises(bl.InvalidInput, match="how many joints"):
             bl.refute(lambda joint: True, **wrong)
+    for wrong in (-1, "a", 1.0, None):
+        with pytest.raises(bl.InvalidInput, match="a whole number of 0 or more, got seed="):
+            bl.refute(lambda joint: True, seed=wrong)
     assert bl.refute(lambda joint, level=1: bl.pml(joint).sup() <= level, tries=50)
