@@ -37,6 +37,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from borel.databases.sum_series import DEEPEST, SumSeries, UnitLaw
@@ -94,13 +95,14 @@ def mean_kernel(prior: Measure, query: NoisyMean) -> Mechanism:
     out = Mechanism(None, secret=prior.on, outcome=Reals(), name=f"one entry of {query.name}")
     why = "the other entries are integrated out in closed forms only"
     spaces = {"y": out.outcome, "x": prior.on}
-    out.density = Density(_no_density, spaces, log=True, opaque=why)
+    about = query.noise, query.n, query.scale, query.unit  # a study's key reads them
+    out.density = Density(partial(_no_density, about), spaces, log=True, opaque=why)
     out.normalisation = Normalisation.by("a mean of kernels that integrate to 1")
     out.closed_forms = MeanForms(query, law)
     return out
 
 
-def _no_density(y: Any, x: Any) -> Any:
+def _no_density(about: tuple, y: Any, x: Any) -> Any:
     raise NotYet(
         "one entry of a noisy mean",
         missing="its density, the other entries integrated out",
