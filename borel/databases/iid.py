@@ -369,8 +369,8 @@ def entry(joint: Any, i: int = 0) -> Joint:
     log E e^{a(D - c)} and log E e^{a(d - D)}, LDP is a (d - c); sup PML is the larger of minus the
     logarithms of E e^{-a(D - c)} and E e^{-a(d - D)} for log-concave laws. These are exact for
     uniform and beta entries; of other laws they are certified. PML and PMC at outcomes outside of
-    [c, d] are known for every law, inside it for uniform entries and for beta ones with both
-    parameters >= 1 (PML: if they are equal). Gaussian noise: the suprema are infinite. Proofs in
+    [c, d] are known for every law, inside it for uniform entries, for beta ones with both
+    parameters >= 1 and for Beta(1/2, 1/2). Gaussian noise: the suprema are infinite. Proofs in
     `borel.databases.entry_means`.
 
     References
