@@ -200,7 +200,7 @@ class SumSeries:
         if not depth <= DEEPEST:
             return None
         digits = _DIGITS + depth
-        with precision(int(160 + 3 * digits)):
+        with precision(int(192 + 1.6 * digits)):
             wave = self._wave(t, digits)
             if wave is None:
                 return None
