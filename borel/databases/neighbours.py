@@ -6,10 +6,12 @@ import itertools
 import math
 from fractions import Fraction
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.constants import exactly
 from borel.engine.prior_sets.finite_figures import FLOATS
 from borel.errors import InvalidInput, NotYet
 from borel.figures.levels import ldp, leakage_capacity
@@ -191,8 +193,8 @@ def _range(what: str, entries: Any) -> tuple[Fraction, Fraction]:
     if isinstance(entries, Interval) and math.isfinite(entries.lower + entries.upper):
         return Fraction(entries.lower), Fraction(entries.upper)
     listed = isinstance(entries, Alphabet) and entries.kind == "finite" and entries.dim == 1
-    if listed and entries.numeric:
-        numbers = [Fraction(v) for v in entries.labels]
+    if listed and all(isinstance(v, Real) and not isinstance(v, bool) for v in entries.labels):
+        numbers = [exactly(v) for v in entries.labels]
         return min(numbers), max(numbers)
     raise InvalidInput(
         what,
