@@ -26,6 +26,7 @@ from .constants import const as const
 from .constants import pi as pi
 from .databases.dependent import exchangeable as exchangeable
 from .databases.dependent import markov_chain as markov_chain
+from .databases.frequencies import relative_frequency as relative_frequency
 from .databases.iid import entry as entry
 from .databases.iid import iid as iid
 from .databases.neighbours import differential_privacy as differential_privacy

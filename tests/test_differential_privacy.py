@@ -19,7 +19,11 @@ def encloses(bound, truth, width=1e-12):
 
 @pytest.mark.parametrize(
     ("entries", "ends"),
-    [(bl.Interval(-1, 2.5), (-1.0, 2.5)), (bl.Finite([0.1, 0.7, 0.3]), (0.1, 0.7))],
+    [
+        (bl.Interval(-1, 2.5), (-1.0, 2.5)),
+        (bl.Finite([0.1, 0.7, 0.3]), (0.1, 0.7)),
+        (bl.Finite([F(1, 3), F(-1, 7), 0]), (F(-1, 7), F(1, 3))),
+    ],
 )
 @pytest.mark.parametrize("of", ["mean", "sum"])
 def test_noise_on_a_mean(entries, ends, of):

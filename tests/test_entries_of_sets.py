@@ -283,3 +283,18 @@ def test_an_end_that_an_open_set_holds_may_be_attained():
     member = bl.pml(bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix(rows, secret=D))(0)
     assert bound.ratio == member.ratio  # q(1) = 1/2 is in the set
     assert bound.attained is not False
+
+
+def test_a_product_of_sets_of_which_one_is_about_two_entries():
+    """Its alphabet is flat; near point masses of the database every ratio is reached."""
+    K, mech = random_mechanism(np.random.default_rng(8), 2, 3)
+    sets = bl.priors.product([bl.priors.full_support(D**2), ANY])
+    assert sets.on == D**3
+    most = max(quotient(a[y], b[y]) for a in K for b in K for y in range(3))
+    found = bl.pml(sets * mech).sup()
+    assert (
+        found.lower <= math.log(most) * (1 + 1e-15) and math.log(most) * (1 - 1e-15) <= found.upper
+    )
+    assert found.width < 1e-6
+    with pytest.raises(bl.NotYet, match="about several entries"):
+        bl.entry(sets * mech, 1)

@@ -71,6 +71,12 @@ class EntryJoint(Joint):
                 instead="bl.priors.product([...]) or bl.priors.full_support(D**n); what leaks "
                 "about the whole database, bl.pml(prior_set * mech).sup(), bounds PML of an entry.",
             )
+        if isinstance(laws, ProductSet) and any(f.on.dim > 1 for f in laws.factors):
+            raise NotYet(
+                "bl.entry",
+                missing="one entry over a product of sets of which one is about several entries",
+                instead="an alphabet of pairs as one entry, or bl.priors.full_support(D**n).",
+            )
         if not mechanism.finite or mechanism.unproved:
             raise NotYet(
                 "bl.entry",

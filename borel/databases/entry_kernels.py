@@ -47,7 +47,9 @@ def counting_kernel(prior: Measure, n: int, query: CountingQuery) -> Mechanism:
     weights = _weights(noise.others, middle) if noise.others <= _LISTED else None
     spaces = {"y": out.outcome, "x": alphabet}
     if not alphabet.numeric:
-        out.density = Density(_no_numbers, spaces, log=True, opaque="labels that are no numbers")
+        about = n, query.scale, query.unit, ones, middle  # a study's key reads them
+        no_numbers = partial(_no_numbers, about)
+        out.density = Density(no_numbers, spaces, log=True, opaque="labels that are no numbers")
     elif noise.others < _TRACED:
         assert weights is not None
         log_density = partial(_mixture, ones, weights, float(query.unit), query.scale)
@@ -104,7 +106,7 @@ def _long_mixture(ones: list, p: float, n: int, query: CountingQuery, y: Any, x:
     return (total - np.log(2 * query.scale)).reshape(y.shape)
 
 
-def _no_numbers(y: Any, x: Any) -> Any:
+def _no_numbers(about: tuple, y: Any, x: Any) -> Any:
     raise NotYet(
         "the density of one entry",
         missing="labels that are no numbers",

@@ -27,7 +27,8 @@ T = D + S + noise, S the sum of the other m = n - 1 entries; the noise has the s
    E f(t|D) >= P(D = d) f(t|d), at most that of the least probability.
 6. *Between the ends.* h from the Fourier coefficients of the law: `borel.databases.sum_series`. If
    the law is log-concave so is h (Prekopa), and its infimum over [t - d, t - c] is at an end; of a
-   symmetric law its supremum is at the point nearest to the middle of S.
+   symmetric law its supremum is at the point nearest to the middle of S. Other extremes are
+   searched for by cells, with bounds that the curvature of log h gives.
 
 Tested in ``tests/test_mean_entries.py``.
 """
@@ -37,6 +38,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from borel.databases.sum_series import DEEPEST, SumSeries, UnitLaw
@@ -94,18 +96,20 @@ def mean_kernel(prior: Measure, query: NoisyMean) -> Mechanism:
     out = Mechanism(None, secret=prior.on, outcome=Reals(), name=f"one entry of {query.name}")
     why = "the other entries are integrated out in closed forms only"
     spaces = {"y": out.outcome, "x": prior.on}
-    out.density = Density(_no_density, spaces, log=True, opaque=why)
+    about = query.noise, query.n, query.scale, query.unit  # a study's key reads them
+    out.density = Density(partial(_no_density, about), spaces, log=True, opaque=why)
     out.normalisation = Normalisation.by("a mean of kernels that integrate to 1")
     out.closed_forms = MeanForms(query, law)
     return out
 
 
-def _no_density(y: Any, x: Any) -> Any:
+def _no_density(about: tuple, y: Any, x: Any) -> Any:
     raise NotYet(
         "one entry of a noisy mean",
         missing="its density, the other entries integrated out",
         instead="the suprema of PML and PMC, bl.ldp, and the leakage at an outcome outside the "
-        "range of the mean; inside it for uniform and log-concave beta entries.",
+        "range of the mean; inside it for uniform entries, beta ones with both parameters >= 1 "
+        "and, for Laplace noise, Beta(1/2, 1/2).",
     )
 
 
@@ -146,23 +150,22 @@ class MeanForms(ClosedForms):
         low, high = _ends(joint.prior)
         if self._laplace and not query.n * low < total < query.n * high:
             return self._outside(joint, kind, right=total >= query.n * high)
-        if law is None or query.n == 1 or not law.log_concave:
+        if law is None or query.n == 1:
             return None
-        if kind == "pml" and law.alpha != law.beta:
+        if not (law.log_concave or (law.arcsine and self._laplace)):
             return None
         t, scale = (total - query.n * law.lower) / law.width, query.sum_scale / law.width
-        xs = [Fraction(0), Fraction(1)]
-        if kind == "pml":
-            xs = [min(max(t - Fraction(query.n - 1, 2), xs[0]), xs[1])]
-        found = SumSeries(law, query.n, not self._laplace, scale).log_means(t, xs)
-        top = self.sup(joint, kind)
+        series = SumSeries(law, query.n, not self._laplace, scale)
+        found = series.log_means(t, "max" if kind == "pml" else "min")
+        known = not self._laplace or kind == "pmc" or self._at_ends  # else the engine would search
+        top = self.sup(joint, kind) if known else self.ldp(joint)
         assert top is not None
         if found is None:
             reason = f"its density may be below e^-{DEEPEST:g}, or its series has too many terms."
             return Bound.undecided(0.0, top.upper, reason=reason)
         own, given = found
         with precision(PRECISION):
-            value = given[0] - own if kind == "pml" else own - given[0].min(given[1])
+            value = given - own if kind == "pml" else own - given
         least, most = ends(value)
         return Bound.certified(
             min(max(least, 0.0), top.upper),

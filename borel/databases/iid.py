@@ -20,6 +20,7 @@ from borel.databases.entry_kernels import (
 from borel.databases.entry_means import mean_kernel, require_numbers
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.counting import CountingQuery, as_query, entries
+from borel.mechanisms.histograms import Histogram
 from borel.mechanisms.independent_entries import binomial_law, chance, product_law
 from borel.mechanisms.noisy_count import Ends
 from borel.mechanisms.noisy_means import NoisyMean
@@ -48,8 +49,9 @@ def iid(prior: Any, n: int) -> Any:
     Database or BitDatabase
         ``iid(prior, n) * mech`` is the joint with a mechanism on databases: one whose secret is
         ``D**n`` (up to 10^5 databases); one about the number of ones in a database of bits, whose
-        secret is ``bl.Integers(0, n)``; or `bl.mechanisms.counting_query`, for any n. Entries on
-        an interval are seen through `bl.mechanisms.laplace_mean` or `gaussian_mean`, for any n.
+        secret is ``bl.Integers(0, n)``; or `bl.mechanisms.counting_query` and `histogram`, for any
+        n. Entries on an interval are seen through `bl.mechanisms.laplace_mean` or
+        `gaussian_mean`, for any n.
         Over a set of priors figures are suprema over its members: closed forms for the counting
         query, certified branch and bound over p for finite mechanisms, those about the number of
         ones up to n = 500; so for one bit of a count with Gaussian noise.
@@ -201,8 +203,8 @@ class Unlisted:
         self._missing = (
             f"a list of {on.size} counts; up to {ROWS}, none of them below 2e-308 "
             "unless it is a short Fraction"
-            if on.kind == "finite"
-            else "figures of the whole database, by the law of the mean or the sum"
+            if isinstance(on, Integers)
+            else "figures of the whole database, by the law of the statistic"
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -217,7 +219,7 @@ class Unlisted:
 
     def _no_list(self) -> NotYet:
         return NotYet(
-            f"the law of the {'count' if self.on.kind == 'finite' else 'mean'}",
+            f"the law of the {'count' if isinstance(self.on, Integers) else 'statistic'}",
             missing=self._missing,
             instead="closed forms need none: bl.pml(joint).sup() of a count, "
             "bl.pml(bl.entry(joint)).",
@@ -226,6 +228,13 @@ class Unlisted:
     def __repr__(self) -> str:
         """Show its name."""
         return f"Unlisted({self.name})"
+
+
+_STATISTICS: dict[type, str] = {
+    CountingQuery: "a counting query",
+    NoisyMean: "a noisy mean",
+    Histogram: "a histogram",
+}
 
 
 class DatabaseJoint(Joint):
@@ -243,11 +252,11 @@ class DatabaseJoint(Joint):
 
     def __init__(self, database: Database, mechanism: Mechanism):
         self.database, self.mechanism = database, mechanism
-        if isinstance(mechanism, (CountingQuery, NoisyMean)) and mechanism.n != database.n:
-            asked = "a counting query" if isinstance(mechanism, CountingQuery) else "a noisy mean"
+        known = isinstance(mechanism, (CountingQuery, NoisyMean, Histogram))
+        if known and mechanism.n != database.n:
             raise InvalidInput(
                 "iid(prior, n) * mech",
-                expected=f"{asked} on {database.n} entries",
+                expected=f"{_STATISTICS[type(mechanism)]} on {database.n} entries",
                 got=f"one on n = {mechanism.n}",
             )
         if isinstance(mechanism, NoisyMean):
@@ -255,6 +264,9 @@ class DatabaseJoint(Joint):
             return
         if isinstance(mechanism, CountingQuery):
             mechanism.counts(database.prior.on)
+            return
+        if isinstance(mechanism, Histogram):
+            mechanism.require_bins(database.prior.on)
             return
         if self.counted:
             return
@@ -280,6 +292,8 @@ class DatabaseJoint(Joint):
         """The law of the database, or of the count that the mechanism sees."""
         if isinstance(self.mechanism, NoisyMean):
             return Unlisted(self.mechanism.secret, f"{self.mechanism.of} of {self.database!r}")
+        if isinstance(self.mechanism, Histogram):
+            return Unlisted(self.mechanism.secret, f"histogram of {self.database!r}")
         if isinstance(self.mechanism, CountingQuery) or self.counted:
             return self.database.count_law(self.mechanism)
         return self.database.law
@@ -294,6 +308,8 @@ class DatabaseJoint(Joint):
             kernel = mean_kernel(prior, mechanism)
         elif isinstance(mechanism, CountingQuery):
             kernel = counting_kernel(prior, n, mechanism)
+        elif isinstance(mechanism, Histogram):
+            kernel = mechanism.entry(prior)
         elif self.counted:
             others = binomial_others(n, database.chance(mechanism))
             kernel = count_kernel(prior, (others, others), mechanism)
@@ -334,7 +350,8 @@ def entry(joint: Any, i: int = 0) -> Joint:
         are exact. For a counting query with Laplace noise PML and PMC at every outcome, their
         suprema, laws and quantiles, E e^PML, LDP and maximal leakage are closed forms for every n
         (see Notes); what is left is ``conditional`` up to n = 50 (the weights of the mixture are
-        rounded to floats), and an estimate beyond. For noise on a mean or a sum see Notes.
+        rounded to floats), and an estimate beyond. For noise on a mean or a sum see Notes, for
+        histograms `bl.mechanisms.histogram`.
 
     Raises
     ------
@@ -352,8 +369,8 @@ def entry(joint: Any, i: int = 0) -> Joint:
     log E e^{a(D - c)} and log E e^{a(d - D)}, LDP is a (d - c); sup PML is the larger of minus the
     logarithms of E e^{-a(D - c)} and E e^{-a(d - D)} for log-concave laws. These are exact for
     uniform and beta entries; of other laws they are certified. PML and PMC at outcomes outside of
-    [c, d] are known for every law, inside it for uniform entries and for beta ones with both
-    parameters >= 1 (PML: if they are equal). Gaussian noise: the suprema are infinite. Proofs in
+    [c, d] are known for every law, inside it for uniform entries, for beta ones with both
+    parameters >= 1 and for Beta(1/2, 1/2). Gaussian noise: the suprema are infinite. Proofs in
     `borel.databases.entry_means`.
 
     References

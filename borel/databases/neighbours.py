@@ -6,15 +6,18 @@ import itertools
 import math
 from fractions import Fraction
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.constants import exactly
 from borel.engine.prior_sets.finite_figures import FLOATS
 from borel.errors import InvalidInput, NotYet
 from borel.figures.levels import ldp, leakage_capacity
 from borel.mechanisms.closed_forms import proved
 from borel.mechanisms.counting import PAPER, CountingQuery
+from borel.mechanisms.histograms import Histogram
 from borel.mechanisms.noisy_means import NoisyMean
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals import rounding
@@ -43,8 +46,8 @@ def differential_privacy(mechanism: Mechanism, *, entries: Alphabet | None = Non
     ----------
     mechanism : Mechanism
         On databases: its secret is a product such as ``bl.Finite(2)**3``, one factor per entry;
-        or a `bl.mechanisms.counting_query`; or, with ``entries``, one that sees the database
-        through a statistic.
+        or a `bl.mechanisms.counting_query` or `histogram`; or, with ``entries``, one that sees the
+        database through a statistic.
     entries : Alphabet, optional
         The alphabet of one entry: numbers, for `bl.mechanisms.laplace_mean` and `gaussian_mean`;
         ``bl.Finite(2)``, for any mechanism about the number of ones, secret ``bl.Integers(0, n)``.
@@ -90,6 +93,9 @@ def differential_privacy(mechanism: Mechanism, *, entries: Alphabet | None = Non
     if isinstance(mechanism, CountingQuery):
         _no_entries(what, entries)
         return _steepest(mechanism, 1)
+    if isinstance(mechanism, Histogram):
+        _no_entries(what, entries)
+        return mechanism.level(1)
     if isinstance(mechanism, NoisyMean):
         return _of_mean(what, mechanism, entries, 1)
     secret = mechanism.secret
@@ -119,7 +125,7 @@ def free_lunch_privacy(mechanism: Mechanism, *, entries: Alphabet | None = None)
     Parameters
     ----------
     mechanism : Mechanism
-        On databases, or a `bl.mechanisms.counting_query`, or noise on a mean.
+        On databases, or a `bl.mechanisms.counting_query` or `histogram`, or noise on a mean.
     entries : Alphabet, optional
         The alphabet of one entry, numbers: for `bl.mechanisms.laplace_mean` and `gaussian_mean`.
 
@@ -148,6 +154,8 @@ def free_lunch_privacy(mechanism: Mechanism, *, entries: Alphabet | None = None)
     _no_entries(what, entries)
     if isinstance(mechanism, CountingQuery):
         return _steepest(mechanism, mechanism.n)
+    if isinstance(mechanism, Histogram):
+        return mechanism.level(mechanism.n)
     if _is_density(mechanism):
         return _of_pairs(mechanism)
     if not mechanism.finite or mechanism.unproved:
@@ -185,8 +193,8 @@ def _range(what: str, entries: Any) -> tuple[Fraction, Fraction]:
     if isinstance(entries, Interval) and math.isfinite(entries.lower + entries.upper):
         return Fraction(entries.lower), Fraction(entries.upper)
     listed = isinstance(entries, Alphabet) and entries.kind == "finite" and entries.dim == 1
-    if listed and entries.numeric:
-        numbers = [Fraction(v) for v in entries.labels]
+    if listed and all(isinstance(v, Real) and not isinstance(v, bool) for v in entries.labels):
+        numbers = [exactly(v) for v in entries.labels]
         return min(numbers), max(numbers)
     raise InvalidInput(
         what,

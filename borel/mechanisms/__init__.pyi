@@ -20,6 +20,7 @@ from .hadamard import hadamard_response as hadamard_response
 from .hashing import local_hashing as local_hashing
 from .heavy_tails import cauchy as cauchy
 from .heavy_tails import student_t as student_t
+from .histograms import histogram as histogram
 from .integer_noise import discrete_gaussian as discrete_gaussian
 from .integer_noise import discrete_laplace as discrete_laplace
 from .integer_noise import geometric as geometric

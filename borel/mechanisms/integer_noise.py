@@ -230,7 +230,7 @@ def discrete_gaussian(*, sigma: Any, secret: Alphabet = _INTEGERS) -> Mechanism:
         normalisation="the discrete_gaussian masses sum to 1 at every integer",
     )
     out.sampler = partial(_draw_gaussian, sigma)
-    out.closed_forms = DiscreteGaussianForms()
+    out.closed_forms = DiscreteGaussianForms(sigma)
     return out
 
 
@@ -447,6 +447,8 @@ class DiscreteGaussianForms(ClosedForms):
     has no bound as y grows. Nor has :math:`f_Y(y) / f(y|x) \ge p(x') f(y|x') / f(y|x)`. No outcome
     has an infinite one. Tested in ``tests/mechanisms/test_integer_noise.py``.
     """
+
+    sigma: float
 
     def ldp(self, joint: Joint) -> Bound | None:
         """Return the level of local differential privacy: infinite, or 0 for one secret."""

@@ -250,9 +250,8 @@ class ProductSet(PriorSet):
                 missing="factors that are not convex sets on finite alphabets",
                 instead="convex sets such as bl.priors.tv_ball(...).",
             )
-        super().__init__(
-            Product(tuple(f.on for f in factors)), "product", assumptions=_notes(factors)
-        )
+        on = Product(tuple(a for f in factors for a in f.on.factors))
+        super().__init__(on, "product", assumptions=_notes(factors))
         self.factors = factors
         self.status = weakest(["certified", *(f.status for f in factors)])
         self.confidence = _confidence(factors)

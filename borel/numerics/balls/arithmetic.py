@@ -68,7 +68,8 @@ def ends(value: Any) -> tuple[float, float]:
 def enclose(formula: Callable[[], Any], *, bits: int = 128) -> tuple[float, float]:
     """Evaluate a formula on balls, with more bits until the two floats are neighbours.
 
-    A value that is a float itself lies between its neighbours, however many bits there are.
+    A value that is a float itself lies between its neighbours, however many bits there are; and
+    a formula of intervals does not become narrower.
 
     Examples
     --------
@@ -84,9 +85,9 @@ def enclose(formula: Callable[[], Any], *, bits: int = 128) -> tuple[float, floa
             low, high = ends(formula())
         before = lower, upper
         lower, upper = max(lower, low), min(upper, high)
-        between = math.nextafter(lower, math.inf)
-        tie = (lower, upper) == before and upper <= math.nextafter(between, math.inf)
-        if upper <= between or tie:
+        # more bits change nothing: a float, or what is enclosed is an interval
+        settled = (lower, upper) == before and math.isfinite(upper - lower)
+        if settled or upper <= math.nextafter(lower, math.inf):
             break
         bits *= 2
     return lower, upper
