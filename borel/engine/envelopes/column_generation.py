@@ -319,8 +319,14 @@ class Columns:
             sizes = np.append(prices[kept], [] if delta is None else abs(theta))
             if not (np.isfinite(slopes).all() and (sizes > 0).all()):
                 break
-            slopes[: len(kept)] /= abs(theta)  # moves relative to sizes: PMC has tiny thetas
-            move = np.linalg.lstsq(slopes / of * sizes, -rest, rcond=None)[0] * sizes
+            with np.errstate(over="ignore", invalid="ignore"):
+                slopes[: len(kept)] /= abs(theta)  # moves relative to sizes: PMC has tiny thetas
+                slopes = slopes / of * sizes
+                if not np.isfinite(slopes).all():
+                    break
+                move = np.linalg.lstsq(slopes, -rest, rcond=None)[0] * sizes
+            if not np.isfinite(move).all():
+                break
             move = move * min(1.0, 0.5 / max(float(np.abs(move / sizes).max()), 1e-300))
             prices = prices.copy()
             prices[kept] += move[: len(kept)]
