@@ -314,7 +314,9 @@ def worst_ends(kind, n, delta):
         return mp.fsum(mp.ncdf(a - k) for k in range(n)) / n
 
     # the logarithm is nearly straight far out
-    a = mp.findroot(lambda a: mp.log(below(a) / half), (mp.mpf(-6), mp.mpf(n - 1) / 2), solver="anderson")
+    a = mp.findroot(
+        lambda a: mp.log(below(a) / half), (mp.mpf(-6), mp.mpf(n - 1) / 2), solver="anderson"
+    )
     own = mp.ncdf(a - (0 if kind == "pml" else n - 1))
     return mp.log(own / half) * (1 if kind == "pml" else -1)
 
