@@ -71,7 +71,7 @@ def simplex(draw, n):
     return parts / parts.sum(axis=-1, keepdims=True)
 
 
-WIDE = [-40, -10, -6, -3, -1, 0, 0.5, 1, 2, 3, 6, 10, 40]
+WIDE = [-40, -6, -1, 0.5, 2, 6, 40]
 LAWS = {
     "beta": (
         UNIT,

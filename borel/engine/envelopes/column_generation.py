@@ -256,7 +256,8 @@ class Columns:
         high = self.sign * math.log(largest)
         if not (high > 0 and over(0.0) > 0 > over(high)):
             return None
-        return at(float(optimize.brentq(over, 0.0, high, xtol=1e-6, rtol=1e-6)))
+        found = optimize.root_scalar(over, bracket=(0.0, high), xtol=1e-6, method="brentq")
+        return at(float(found.root))
 
     def _cells(self) -> np.ndarray:
         """Return the parts of a few cells, even by their mass and by what is beyond them."""
