@@ -295,3 +295,50 @@ def test_what_is_beyond_all_cells_is_no_part_of_a_mass_from_below(secret):
     everything = np.zeros(programme.g.shape)
     everything[0] = 1.0
     assert programme.mass(everything) <= 1 - 0.5 * mp.mpf(cells.high.max()) ** mp.mpf(-0.2)
+
+
+# -- closed forms of Gaussian noise on 0, ..., n - 1 -----------------------------------------------
+
+
+def worst_ends(kind, n, delta):
+    """Two secrets at the ends name the outcomes beyond them, of mass delta / 2 each.
+
+    For PML no other secret is of use where its largest ratio is below the level. Ratios of the
+    first one fall with y, and so the lowest outcomes are worth most: P(Y < a | 0) / P(Y < a).
+    For PMC the ratio of the last secret is the least below (n - 1) / 2, and rises with y: the mean
+    of the least ratio over its smallest delta is that of both ends, which bounds the envelope
+    (the twin of tail leakage), and each end names one secret with that mean.
+    """
+    half = mp.mpf(delta.numerator) / delta.denominator / 2
+
+    def below(a):
+        return mp.fsum(mp.ncdf(a - k) for k in range(n)) / n
+
+    # the logarithm is nearly straight far out
+    a = mp.findroot(
+        lambda a: mp.log(below(a) / half), (mp.mpf(-6), mp.mpf(n - 1) / 2), solver="anderson"
+    )
+    own = mp.ncdf(a - (0 if kind == "pml" else n - 1))
+    return mp.log(own / half) * (1 if kind == "pml" else -1)
+
+
+@pytest.mark.cases("truths", "pml-8-*", "pml-16-*", "pmc-8-*")
+@pytest.mark.parametrize(
+    ("kind", "n", "delta"),
+    [
+        ("pml", 3, F(1, 10**6)),
+        ("pml", 8, F(1, 100)),
+        ("pml", 16, F(1, 100)),
+        ("pmc", 2, F(1, 10**6)),
+        ("pmc", 3, F(1, 100)),
+        ("pmc", 8, F(1, 2)),
+        ("pmc", 8, F(99, 100)),
+    ],
+)
+def test_closed_forms_of_gaussian_noise(kind, n, delta):
+    secret = bl.Finite([float(k) for k in range(n)])
+    joint = bl.uniform(secret) * bl.mechanisms.gaussian(sigma=1.0, secret=secret)
+    found = bl.envelope(joint, of=kind)(delta)
+    with mp.workdps(40):
+        assert found.lower <= worst_ends(kind, n, delta) <= found.upper
+    assert found.status == "certified" and found.width <= 1e-9

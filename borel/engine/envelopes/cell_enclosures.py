@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
 _ROUNDS = 40
 _SLOW, _IDLE = 0.02, 2
-_PART = 0.01
-"""What proofs leave between what was found and what is proved."""
+_PARTS = (0.01, 25.0)
+"""What proofs leave, in units of the tolerance, between what was found and what is proved.
+
+Gains that nearly cancel are proved with more room only.
+"""
 
 
 class CellEnvelope(OpenEnvelope):
@@ -165,13 +168,17 @@ class CellEnvelope(OpenEnvelope):
         if found is None or not all(self.sign * theta > 0 for theta in found.thetas):
             return None
         low, high = (self.sign * math.log(abs(theta)) for theta in found.thetas)
-        room = _PART * settings.current().tol
-        ends = max(low - room, 0.0), high + room
-        return self._proved_level(ends, delta, found.cells, found.prices)
+        for part in _PARTS:
+            room = part * settings.current().tol
+            ends = max(low - room, 0.0), high + room
+            proved = self._proved_level(ends, delta, found.cells, found.prices)
+            if proved is not None:
+                return proved
+        return None
 
     def _mass_by_columns(self, columns: Columns, threshold: EnvelopeThreshold) -> Bound | None:
         theta = self.sign * math.exp(self.sign * (threshold.t or 0.0))
-        found, room = columns.mass(theta), _PART * settings.current().tol
+        found, room = columns.mass(theta), _PARTS[0] * settings.current().tol
         if found is None:
             return None
         ends = max(found.mass - room, 0.0), min(found.mass + room, 1.0)

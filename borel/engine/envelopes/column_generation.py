@@ -1,11 +1,12 @@
 r"""The best post-processing of outcomes on a line, to the digits of float64: columns of regions.
 
 Prices make every outcome choose a secret, or none; each such choice is a column, with the mass of
-the outcomes that chose x and what the secret gains there (`level_proofs`). Shares of columns are
-a post-processing; the largest mass of those whose gains are not negative is a linear program, whose
-multipliers are the next prices. That is Kelley's method for the dual; from near the optimum,
-where no secret gains anything and the mass is the one wanted, Newton's method finishes it. Nothing
-is proved: what is found is proved afterwards, to a little room.
+the outcomes that chose x and what the secret gains there (`level_proofs`). A few hundred cells of
+outcomes make a linear programme whose prices are near the optimum, and from there Newton's method
+ends where no secret gains anything and the mass is the one wanted. Where it does not (the mass
+jumps, or secrets tell the same), shares of columns are a post-processing; the largest mass of those
+whose gains are not negative is a linear programme, whose multipliers are the next prices: Kelley's
+method for the dual. Nothing is proved: what is found is proved afterwards, to a little room.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ from typing import NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.envelopes.float_solver import idle_prices
+from borel.engine.envelopes.float_solver import best_shares, idle_prices
 from borel.engine.kernels.outcome_regions import Cells, Regions
 from borel.engine.problem.budget import patience
 from borel.numerics.float64.programmes import linprog
+from borel.numerics.intervals.rounding import TINY
 
 _ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _SPARE, _LEAST, _MOST, _MEET = 1e-12, 2.0**-50, 1e3, 0.01
 _SCALE = 2.0**17
+_GRID, _STEEP, _THIN = 240, 1e3, 1e-16
 _NEARLY, _EVERY, _ATTEMPTS, _STEPS, _SOLVED, _IDLE = 0.25, 4, 6, 24, 2.0**-42, 1e-4
 
 
@@ -90,8 +93,12 @@ class Columns:
         self.regions, self.sign, rows = regions, sign, regions.rows
         self.columns: list[Column] = []
         self._fruitless = 0
-        for x in range(len(rows.points)):  # the outcomes that are bad for one secret alone
-            self._add(np.eye(len(rows.points))[x] * _MOST, float(sign))
+        self.tops = (sign * regions.ratios).reshape(len(rows.points), -1).max(axis=1)
+
+    def _begin(self) -> None:
+        """Add the outcomes that are bad for one secret alone."""
+        for x in range(0 if self.columns else len(self.tops)):
+            self._add(np.eye(len(self.tops))[x] * _MOST, float(self.sign))
 
     def column(self, prices: np.ndarray, theta: float) -> Column:
         """Return the choices at some prices."""
@@ -141,6 +148,9 @@ class Columns:
 
     def mass(self, theta: float) -> Solution | None:
         """Return the largest mass of a leakage."""
+        if (found := self._from_cells(None, theta)) is not None:
+            return found
+        self._begin()
         until = patience()
         for turn in range(_ROUNDS):
             if settings.late(until):
@@ -155,6 +165,9 @@ class Columns:
 
     def level(self, delta: float) -> Solution | None:
         """Return the level of a mass: shares for a little less, and prices for a little more."""
+        if (found := self._from_cells(delta)) is not None:
+            return found
+        self._begin()
         low, high = (1.0, self.regions.ratios.max()) if self.sign > 0 else (-1.0, 0.0)
         below: Step | None = None
         above: Step | None = None
@@ -189,6 +202,74 @@ class Columns:
             return Solution((low, high), below.value, above.prices, self._shares(below.shares))
         return None
 
+    # -- a few cells, to begin with ---------------------------------------------------------------
+
+    def _from_cells(self, delta: float | None, theta: float | None = None) -> Solution | None:
+        """Return what Newton's method finds from the programme of a few cells of outcomes."""
+        parts = self._cells()
+        q = parts[-1]
+        r = self.sign * parts[: len(self.tops)] / q
+        mass = delta or 1.0
+        if theta is None:
+            theta = self._level_of_cells(r, q, mass)
+        elif (mass := self._mass_of_cells(r, q, theta, mass)[0]) > 0:
+            mass *= 0.5  # so that the masses of cells are not cut off
+        if theta is None or not mass > 0:
+            return None
+        _, prices, masses = self._mass_of_cells(r, q, theta, mass)
+        used = masses > _IDLE * masses.sum()
+        return self._newton(prices, theta, delta, used) if used.any() else None
+
+    def _mass_of_cells(
+        self, r: np.ndarray, q: np.ndarray, theta: float, mass: float
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the largest mass at a level, if it is less than twice a mass, which is the unit.
+
+        With it are prices, and the mass for each secret. Pairs that would cost far more than can
+        be gained are left out: they are not chosen, and spoil the scale.
+        """
+        gap = r - theta
+        top = np.maximum(gap.max(axis=1, keepdims=True), TINY)
+        size = np.minimum(q / mass, 2.0)
+        x, y = np.nonzero((gap > -_STEEP * top) & (top > TINY) & (size > _THIN))
+        if not len(x):
+            return 0.0, np.zeros(len(r)), np.zeros(len(r))
+        gain = gap[x, y] / top[x, 0] * size[y]
+        w, _, prices = best_shares(gain, size[y], x, y, gap.shape)
+        worth = np.bincount(x, w * size[y], len(r)) * mass
+        return float(worth.sum()), prices / top[:, 0], worth
+
+    def _level_of_cells(self, r: np.ndarray, q: np.ndarray, delta: float) -> float | None:
+        """Return the level of a mass by a few cells; None where the leakage is not bounded."""
+        from scipy import optimize
+
+        def at(t: float) -> float:
+            return self.sign * math.exp(self.sign * t)
+
+        def over(t: float) -> float:
+            found = self._mass_of_cells(r, q, at(t), delta)[0]
+            return math.log(max(found, delta * _THIN) / delta)
+
+        largest = self.sign * float(r.max())
+        if not largest > 0:
+            return None
+        high = self.sign * math.log(largest)
+        if not (high > 0 and over(0.0) > 0 > over(high)):
+            return None
+        found = optimize.root_scalar(over, bracket=(0.0, high), xtol=1e-6, method="brentq")
+        return at(float(found.root))
+
+    def _cells(self) -> np.ndarray:
+        """Return the parts of a few cells, even by their mass and by what is beyond them."""
+        parts = self.regions.parts
+        below, above = np.cumsum(parts[-1]), np.cumsum(parts[-1][::-1])[::-1]
+        depth = np.log(np.maximum(below, _THIN)) - np.log(np.maximum(above, _THIN))
+        place = below / below[-1] + (depth - depth[0]) / max(np.ptp(depth), _THIN)
+        place = np.floor(place * (_GRID / 2))
+        starts = np.flatnonzero(np.diff(place, prepend=-1.0))
+        cells = np.add.reduceat(parts, starts, axis=1)
+        return cells[:, cells[-1] > TINY]
+
     # -- Newton's method --------------------------------------------------------------------------
 
     def _polished(
@@ -216,11 +297,12 @@ class Columns:
             prices, used = self._with_idle(prices, theta, used)
             column = self.column(prices, theta)
             kept = np.flatnonzero(used)
-            rest = (column.own - theta * column.masses)[kept]
+            of = column.masses.sum() if delta is None else delta
+            rest = (column.own - theta * column.masses)[kept] / (of * abs(theta))
             if delta is not None:
-                rest = np.append(rest, column.masses.sum() - delta * (1 + _SPARE))
+                rest = np.append(rest, column.masses.sum() / delta - 1 - _SPARE)
             before, off = off, float(np.abs(rest).max(initial=0.0))
-            if off <= _SOLVED * (1 if delta is None else delta):  # less than _SPARE
+            if off <= _SOLVED:  # less than _SPARE
                 cells = [
                     [a, b, [float(k == x) for k in range(n)]]
                     for x in kept
@@ -235,11 +317,16 @@ class Columns:
                 slopes = slopes[np.ix_(kept, kept)]
             else:
                 slopes = slopes[np.ix_(np.append(kept, n), np.append(kept, n))]
-            if not np.isfinite(slopes).all():
-                break
-            move = np.linalg.lstsq(slopes, -rest, rcond=None)[0]
             sizes = np.append(prices[kept], [] if delta is None else abs(theta))
-            if not (sizes > 0).all():
+            if not (np.isfinite(slopes).all() and (sizes > 0).all()):
+                break
+            with np.errstate(over="ignore", invalid="ignore"):
+                slopes[: len(kept)] /= abs(theta)  # moves relative to sizes: PMC has tiny thetas
+                slopes = slopes / of * sizes
+                if not np.isfinite(slopes).all():
+                    break
+                move = np.linalg.lstsq(slopes, -rest, rcond=None)[0] * sizes
+            if not np.isfinite(move).all():
                 break
             move = move * min(1.0, 0.5 / max(float(np.abs(move / sizes).max()), 1e-300))
             prices = prices.copy()
@@ -301,6 +388,9 @@ class Columns:
             return None
         value, shares, prices = solved
         prices = np.maximum(prices, _LEAST)  # without one every outcome is as good for all
+        room = theta - self.tops
+        with np.errstate(divide="ignore", over="ignore"):  # no outcome chooses one of no use
+            prices = np.where(room > 0, np.maximum(prices, np.minimum(2 / room, 1e300)), prices)
         column = self._add(prices, theta)
         dual = float(column.masses.sum() + prices @ (column.own - theta * column.masses))
         return Step(value, dual, shares, prices)

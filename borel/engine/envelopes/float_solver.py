@@ -111,7 +111,7 @@ class Solver:
         pool = self._pool & kept[:, None]
         for _ in range(ROUNDS):
             x, y = np.nonzero(pool)
-            w, spare, lam = _linear_programme(gain[x, y], worth[y], x, y, gain.shape)
+            w, spare, lam = best_shares(gain[x, y], worth[y], x, y, gain.shape)
             reduced = worth + lam[:, None] * gain - spare
             reduced[pool | ~kept[:, None]] = -np.inf
             wanted = reduced > 1e-9
@@ -251,7 +251,7 @@ def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     return found
 
 
-def _linear_programme(
+def best_shares(
     gain: np.ndarray, worth: np.ndarray, x: np.ndarray, y: np.ndarray, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Solve max worth.w, gains >= 0 for each x, at most 1 for each y: w and the dual prices."""

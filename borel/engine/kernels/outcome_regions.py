@@ -68,7 +68,6 @@ class Regions:
         ratios[:, same] = self.ratios[:, old]
         ratios[:, fresh] = self.at(places[fresh].ravel()).reshape(len(ratios), -1, 3)
         self.ys, self.places, self.parts, self.ratios = ys, places, parts, ratios
-        self.sums = np.concatenate([np.zeros((len(parts), 1)), np.cumsum(parts, axis=1)], axis=1)
 
     def _refined(self, ys: np.ndarray) -> np.ndarray:
         """Return points with more of them where the kernels jump or bend."""
@@ -125,8 +124,10 @@ class Regions:
         ends = self._ends(np.flatnonzero(np.diff(above)), score)
         inside = np.clip(ends, self.ys[0], self.ys[-1])
         at = np.clip(np.searchsorted(self.ys, inside, "right") - 1, 0, len(self.ys) - 2)
-        upto = self.sums[:, at] + self._integrals(self.ys[at], inside)
-        total = upto[:, 1::2].sum(axis=1) - upto[:, ::2].sum(axis=1)
+        rest = self._integrals(self.ys[at], inside)
+        total = rest[:, 1::2].sum(axis=1) - rest[:, ::2].sum(axis=1)
+        for a, b in zip(at[::2], at[1::2], strict=True):  # a small part is no difference of sums
+            total += self.parts[:, a:b].sum(axis=1)
         return [(a, b) for a, b in zip(*[iter(ends.tolist())] * 2, strict=True) if a < b], total
 
     def _ends(self, k: np.ndarray, score: Score) -> np.ndarray:
