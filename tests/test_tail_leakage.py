@@ -303,7 +303,7 @@ def log_ends(ratio):
 
 def test_shares_that_are_pruned_too_early_are_seen(monkeypatch):
     """With what an event takes of delta doubled, the truth is missed."""
-    put = worst_outcomes.WorstOutcomes._least
+    put = worst_outcomes.OutcomeShares._least
 
     def twice(self, shares):
         low, high, prior = put(self, shares)
@@ -315,8 +315,8 @@ def test_shares_that_are_pruned_too_early_are_seen(monkeypatch):
     bound = bl.tail_leakage(joint, HALF)
     assert bound.upper - bound.lower < 1e-7
     matrix = np.array(o.floats(K))
-    monkeypatch.setattr(worst_outcomes.WorstOutcomes, "_least", twice)
-    search = worst_outcomes.WorstOutcomes(joint.prior, matrix, 2.0**-53)
+    monkeypatch.setattr(worst_outcomes.OutcomeShares, "_least", twice)
+    search = worst_outcomes.OutcomeShares(joint.prior, matrix, 2.0**-53)
     assert math.log(search._bound(matrix.max(axis=0), 0.5, 0.0) / 0.5) < bound.lower
 
 

@@ -28,6 +28,8 @@ class SetEngine(Figures[Bound]):
 
     joint: Joint
     set: Any
+    engine_of_one: Any = None
+    """What gives the engine of a joint of one prior; whoever makes this one says so."""
 
     def not_yet(self, name: str) -> NotYet:
         """Return the error that says that a measure has no supremum over the set here."""
@@ -85,9 +87,8 @@ class SetEngine(Figures[Bound]):
         )
 
     def _one(self, prior: Any, kind: str, delta: Fraction) -> Bound:
-        from borel.engine import engine_for
-
-        return engine_for(Joint(prior, self.joint.mechanism)).figure("tail_leakage", kind, delta)
+        joint = Joint(prior, self.joint.mechanism)
+        return self.engine_of_one(joint).figure("tail_leakage", kind, delta)
 
     def _members(self) -> list[Any]:
         """Return some members of the set, which prove lower ends, if the kernel is the joint's."""

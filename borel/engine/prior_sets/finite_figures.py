@@ -20,7 +20,7 @@ from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.capacity import capacity
 from borel.engine.prior_sets.engine import DRAWN, SetEngine
 from borel.engine.prior_sets.lower_expectations import Least
-from borel.engine.prior_sets.worst_outcomes import WorstOutcomes
+from borel.engine.prior_sets.worst_outcomes import OutcomeShares
 from borel.engine.problem.discretised_pair import spread
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import (
@@ -405,7 +405,7 @@ class FiniteSetEngine(SetEngine):
         low_, high_ = ends[0] * down, ends[1] * up
         # the doubt of delta as a float
         share = delta if kind == "pml" else 1 - delta
-        search = WorstOutcomes(self.set, matrix, error)
+        search = OutcomeShares(self.set, matrix, error)
         if kind == "pml":
             low, high, prior = search.largest(low_, high_, float(share))
             low, high = low / float(delta) * (1 - 4 * U), high / float(delta) * (1 + 4 * U)

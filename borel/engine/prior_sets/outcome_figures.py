@@ -404,12 +404,10 @@ class SetOutcomes(SetEngine):
 
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges all secrets, as some members do."""
-        from borel.engine import engine_for
-
         if not self.sure.all():
             raise NotYet("bl.maximal_leakage", missing="sets of priors that leave secrets out")
         joint = Joint(_uniform(self.set.on), self.joint.mechanism)
-        found = engine_for(joint).figure("maximal_leakage").about(witness=None)
+        found = self.engine_of_one(joint).figure("maximal_leakage").about(witness=None)
         found = found.about(assumptions=(*self.set.assumptions, *found.assumptions))
         return found.with_confidence(self.set.confidence)
 

@@ -36,7 +36,7 @@ _NODES, _TURNS, _GRID, _ROUNDS = 400, 12, 17, 6
 _GOOD = 1e-9
 
 
-class WorstOutcomes:
+class OutcomeShares:
     """The programme for one set of priors and one matrix.
 
     Parameters
