@@ -9,8 +9,10 @@ import numpy as np
 import oracles as o
 import pytest
 import xarray as xr
+from vertices import vertices
 
 import borel as bl
+from borel.engine.prior_sets import worst_outcomes
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.tail_means import BandedLaw, absorbing_level, worst_mean
 
@@ -243,10 +245,115 @@ def test_over_a_hull_it_is_largest_at_a_corner(style, kind):
             assert loose.lower <= found.upper and found.lower <= loose.upper
 
 
-def test_of_other_sets_it_says_what_is_missing():
-    ball = bl.priors.tv_ball(bl.pmf([HALF, HALF]), F(1, 8))
-    with pytest.raises(bl.NotYet, match="corners"):
-        bl.tail_leakage(ball * bl.Mechanism.from_matrix([[F(1), F(0)], [HALF, HALF]]), HALF)
+def sets_of(p, q):
+    """Sets of priors, and their rules rows q <= ends, in Fractions."""
+    n, r = len(p), F(1, 8)
+    eye = [[F(int(a == b)) for b in range(n)] for a in range(n)]
+    events = [[F(k >> a & 1) for a in range(n)] for k in range(1, 2**n - 1)]
+    minus = [[-v for v in row] for row in eye]
+    low, high = [[f(a, b) for a, b in zip(p, q, strict=True)] for f in (min, max)]
+    prior = bl.pmf(p)
+    return {
+        "tv": (
+            bl.priors.tv_ball(prior, r),
+            (events, [sum(a * b for a, b in zip(e, p, strict=True)) + r for e in events]),
+        ),
+        "contamination": (
+            bl.priors.contamination(prior, r),
+            (minus, [-(1 - r) * a for a in p]),
+        ),
+        "box": (
+            bl.priors.box(low, high, on=bl.Finite(n)),
+            (eye + minus, [*high, *(-a for a in low)]),
+        ),
+        "polytope": (
+            bl.priors.polytope([eye[0], minus[1]], [F(3, 4), F(-1, 16)], on=bl.Finite(n)),
+            ([eye[0], minus[1], *minus], [F(3, 4), F(-1, 16), *[F(0)] * n]),
+        ),
+        "full_support": (bl.priors.full_support(bl.Finite(n)), (minus, [F(0)] * n)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["pml", "pmc"])
+@pytest.mark.cases(
+    "slow", "fine-pml", "fine-pmc", "ties-pml", "ties-pmc", "zeros-pml", "zeros-pmc", "plain-pmc"
+)
+@pytest.mark.parametrize("style", STYLES)
+def test_over_sets_by_the_shares_of_outcomes(style, kind):
+    """Against all extreme points, by elimination, and the definition at each."""
+    rng = np.random.default_rng(28)
+    for _ in range(1):
+        K = o.mechanism(rng, 3, 3, style)
+        p, q = (o.law(rng, 3, "plain") for _ in range(2))
+        for name, (priors, rules) in sets_of(p, q).items():
+            corners = vertices(*rules)
+            for delta in (F(1, 20), F(1, 3)):
+                found = bl.tail_leakage(priors * bl.Mechanism.from_matrix(K), delta, of=kind)
+                low, high = log_ends(over_union(kind, corners, K, delta))
+                assert found.lower <= high and low <= found.upper, (name, delta)
+                assert found.upper == math.inf or found.upper - found.lower < 1e-6
+                assert (found.upper == math.inf) == (low == math.inf), (name, delta)
+                assert found.status in ("exact", "certified", "undecided")
+
+
+def log_ends(ratio):
+    value = math.log(ratio) if ratio < math.inf else math.inf
+    return value * (1 - 1e-15), value * (1 + 1e-15)
+
+
+def test_shares_that_are_pruned_too_early_are_seen(monkeypatch):
+    """With what an event takes of delta doubled, the truth is missed."""
+    put = worst_outcomes.OutcomeShares._least
+
+    def twice(self, shares):
+        low, high, prior = put(self, shares)
+        return 2 * low, high, prior
+
+    p, K = [HALF, F(3, 10), F(1, 5)], [[F(3, 5), F(3, 10), F(1, 10)], [F(1, 5), HALF, F(3, 10)]]
+    K.append([F(1, 10), F(1, 5), F(7, 10)])
+    joint = bl.priors.tv_ball(bl.pmf(p), F(1, 10)) * bl.Mechanism.from_matrix(K)
+    bound = bl.tail_leakage(joint, HALF)
+    assert bound.upper - bound.lower < 1e-7
+    matrix = np.array(o.floats(K))
+    monkeypatch.setattr(worst_outcomes.OutcomeShares, "_least", twice)
+    search = worst_outcomes.OutcomeShares(joint.prior, matrix, 2.0**-53)
+    assert math.log(search._bound(matrix.max(axis=0), 0.5, 0.0) / 0.5) < bound.lower
+
+
+def test_over_a_union_and_a_family():
+    K = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+    mech = bl.Mechanism.from_matrix(K)
+    parts = [bl.priors.tv_ball(bl.pmf([HALF, HALF]), F(1, k)) for k in (8, 16)]
+    assert bl.tail_leakage((parts[0] | parts[1]) * mech, HALF).upper == pytest.approx(
+        bl.tail_leakage(parts[0] * mech, HALF).upper, abs=1e-15
+    )
+    family = bl.priors.family(lambda t: bl.pmf([1 - t, t]), bl.Interval(0.125, 0.25))
+    found = bl.tail_leakage(family * mech, HALF)
+    truth = math.log(dual("pml", [F(7, 8), F(1, 8)], K, HALF))
+    assert found.lower <= truth <= found.upper < found.lower + 1e-6
+    assert found.lower <= truth + 1e-15
+
+
+@pytest.mark.slow
+def test_over_sets_of_densities():
+    """Above by the centre's at another level, below by members; hulls by their corners."""
+    unit = bl.Interval(0, 1)
+    centre, mech = bl.uniform(unit), bl.mechanisms.laplace(b=0.5, secret=unit)
+    for kind in ("pml", "pmc"):
+        whole = bl.pml if kind == "pml" else bl.pmc
+        for priors in (bl.priors.tv_ball(centre, 0.0625), bl.priors.contamination(centre, 0.0625)):
+            found = bl.tail_leakage(priors * mech, HALF, of=kind)
+            own = bl.tail_leakage(centre * mech, HALF, of=kind)
+            assert found.status == "certified" and found.lower <= own.upper
+            # a mixture with a member near a point, whose leakage the ball holds
+            near = bl.mixture([centre, bl.beta(alpha=64.0, beta=2.0)], weights=[15 / 16, 1 / 16])
+            assert bl.tail_leakage(near * mech, HALF, of=kind).lower <= found.upper
+            assert found.upper <= whole(priors * mech).sup().upper
+    hull = bl.priors.hull([centre, bl.beta(alpha=2, beta=5)]) * mech
+    found = bl.tail_leakage(hull, HALF)
+    each = [bl.tail_leakage(c * mech, HALF) for c in (centre, bl.beta(alpha=2, beta=5))]
+    assert found.upper - found.lower < 1e-7
+    assert max(b.lower for b in each) <= found.upper and found.lower <= max(b.upper for b in each)
 
 
 # -- the mean of the worst part of a law in bands -------------------------------------------------

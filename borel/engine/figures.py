@@ -363,7 +363,7 @@ _TABLE = (
         definition=r"\log V(\delta), \quad V(\delta) = \frac{1}{\delta} "
         r"\max_{0 \le W \le 1,\ E W = \delta} E\big[W e^{\ell(X \to Y)}\big]",
         source="Expected shortfall (Rockafellar, Uryasev, 2000) of e^PML",
-        over=(ONE, DRAWS),
+        over=(ONE, DRAWS, SET),
         module="averages",
         question=("tail_leakage", "pml", DELTA),
         words=MeasureWords(

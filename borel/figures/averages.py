@@ -95,7 +95,9 @@ def tail_leakage(joint: Joint, delta: Any, of: str = "pml") -> Bound:
     -------
     Bound
         In nats, exact on finite alphabets, where the witness is the event of the worst outcomes,
-        each with its share. That of PML is infinite for every delta > 0, or for none.
+        each with its share. That of PML is infinite for every delta > 0, or for none. Over a set of
+        priors the supremum: exact or certified for finite mechanisms, for others between a member
+        and what the supremum, maximal leakage and the centre's figure at another delta leave.
 
     Raises
     ------

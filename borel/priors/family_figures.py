@@ -14,12 +14,14 @@ import numpy as np
 from borel import settings
 from borel.engine.prior_sets.engine import SetEngine
 from borel.errors import BudgetSpent
-from borel.figures.averages import maximal_leakage, mutual_information
+from borel.figures.averages import maximal_leakage, mutual_information, tail_leakage
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import ldp, lip
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from borel.probability.joint import Joint
 
 _FEWEST = 5
@@ -125,3 +127,8 @@ class FamilyEstimate(SetEngine):
     def mutual_information(self) -> Bound:
         """Estimate the supremum of the mutual information over theta."""
         return self._largest(lambda prior: mutual_information(prior * self.joint.mechanism))
+
+    def tail_leakage(self, kind: str, delta: Fraction) -> Bound:
+        """Estimate the supremum of tail leakage over theta."""
+        mechanism = self.joint.mechanism
+        return self._largest(lambda prior: tail_leakage(prior * mechanism, delta, of=kind))

@@ -101,6 +101,12 @@ class SetLines(SetEngine):
             else:
                 self.notes += ("every centre charges every set of secrets of positive measure",)
 
+    def _charging(self) -> tuple[str, ...] | None:
+        return self.notes if self.all_secrets is None else None
+
+    def _members(self) -> list[Measure]:
+        return self.centres
+
     # -- at an outcome ------------------------------------------------------------------------
 
     @cached_property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine import engine_for
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
@@ -27,7 +28,13 @@ def engine_of(joint: Joint) -> SetEngine:
     NotYet
         Alphabets on which the set is not covered; the message says what to do.
     """
-    return joint._memo.in_figure(("set engine", settings.current()), lambda: _choose(joint))
+    return joint._memo.in_figure(("set engine", settings.current()), lambda: _ready(joint))
+
+
+def _ready(joint: Joint) -> SetEngine:
+    out = _choose(joint)
+    out.engine_of_one = engine_for
+    return out
 
 
 def _choose(joint: Joint) -> SetEngine:

@@ -12,6 +12,8 @@ from borel.engine.prior_sets.engine import SetEngine
 from borel.probability.bound import Bound, largest, weakest
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from borel.probability.joint import Joint
 
 
@@ -70,3 +72,7 @@ class UnionEngine(SetEngine):
     def mutual_information(self) -> Bound:
         """Enclose the supremum of the mutual information, if every part has it."""
         return self._largest([e.mutual_information() for e in self.engines])
+
+    def tail_leakage(self, kind: str, delta: Fraction) -> Bound:
+        """Enclose the supremum of tail leakage, if every part has it."""
+        return self._largest([e.tail_leakage(kind, delta) for e in self.engines])

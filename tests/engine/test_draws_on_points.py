@@ -1,5 +1,6 @@
 """Draws of a prior on finitely many numbers, and outcomes that are integers, against mpmath."""
 
+import math
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
@@ -10,7 +11,7 @@ import xarray as xr
 from scipy.special import gammaln
 
 import borel as bl
-from borel.engine.draws import far_integrals, supports
+from borel.engine.draws import far_integrals, outcome_laws, supports
 from borel.errors import InvalidInput, NotYet
 from borel.priors import posteriors
 
@@ -385,17 +386,27 @@ def test_secrets_that_no_draw_charges():
 def test_noise_on_counts_far_out():
     """Few counts have mass to speak of, but all have some: no bound of the kernel far out is used.
 
-    Nothing but what the other boxes leave is known of the mass of half-lines, nor of the mean.
+    What is known of half-lines is what the tails of the secret and of the noise leave.
     """
+    mus = [0.5, 0.25]
     draws = bl.priors.from_posterior(
-        posterior(mu=np.array([[0.5, 0.25]])), lambda d: bl.poisson(mu=d["mu"])
+        posterior(mu=np.array([mus])), lambda d: bl.poisson(mu=d["mu"])
     )
     engine = bl.pml(draws * bl.mechanisms.laplace(b=4.0, secret=draws.on))._engine()
-    lines = engine.lines(next(engine.blocks()), "pml")
+    block = next(engine.blocks())
+    lines = engine.lines(block, "pml")
     assert (lines.mass_low.sum(axis=1) <= 1).all() and (lines.mass_high.sum(axis=1) >= 1).all()
-    far, left = lines.half == 0, 1 - lines.mass_low.sum(axis=1)
-    assert (lines.mass_high[:, far].max(axis=1) >= left * (1 - 1e-9)).all()
-    assert np.isposinf(lines.mean_high[:, far]).all()
+    law = outcome_laws.OutcomeLaw(engine.shared, engine.support("pml"), "pml")
+    for edge in (16, 64, 128):
+        found = law._beyond(block.cells, float(edge), math.inf, np.ones(2))
+        for k, mu in enumerate(map(mpmath.mpf, mus)):
+            p = [mp.exp(-mu) * mu**n / mp.factorial(n) for n in range(40)]
+            rate = sum(q * mp.exp(mpmath.mpf(n) / 4) for n, q in enumerate(p)) / 2
+            mass = rate * mp.exp(-mpmath.mpf(edge) / 4)
+            assert mass <= found.mass_high[k, 0]
+            # f_Y = mass / 4 e^(-(y - edge) / 4), and the kernel is 1 / 8 near the next count
+            least = mass * (1 + mp.log(1 / (2 * mass)) - mpmath.mpf(1) / 8)
+            assert least <= found.mean_high[k, 0]
 
 
 # -- what is not enclosed is never an estimate under engine="certified" ---------------------------

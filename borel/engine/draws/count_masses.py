@@ -75,6 +75,19 @@ class CountMasses:
         without_denormals(middle, radius)
         self.middle, self.radius, self.bounds = middle, raised(radius), raised(beyond[:, None])
         self.sizes, self.errors = raised(np.abs(middle)), raised(np.zeros((self.size, 0)))
+        name, values = priors.family or ("", {})  # one was required
+        mean = 1 / np.asarray(values["p"]) if name == "geometric" else np.asarray(values["mu"])
+        self.mean = np.broadcast_to(mean, (self.size,))
+
+    def moment(self, order: float) -> np.ndarray:
+        """Bound E|X|^order, of an order up to 1, of every draw from above."""
+        return self.mean**order * (1 + 2.0**-40)
+
+    def beyond(self, distance: float) -> np.ndarray:
+        """Bound P{|X| > distance} of every draw from above."""
+        if distance < np.abs(self.points).max():
+            return np.ones(self.size)
+        return self.bounds[:, 0].astype(float)
 
 
 class PointMasses(CountMasses):
@@ -110,6 +123,7 @@ class PointMasses(CountMasses):
         without_denormals(middle, radius)
         self.middle, self.radius = middle, raised(radius)
         self.bounds = raised(np.zeros((self.size, 1)))
+        self.mean = np.full(self.size, np.abs(self.points).max())
         self.sizes, self.errors = raised(np.abs(middle)), raised(np.zeros((self.size, 0)))
 
 

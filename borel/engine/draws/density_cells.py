@@ -55,6 +55,7 @@ _LANES = 16_000
 _CLOSE, _STEPS = 2.0**-40, 40
 """How near to a singular end the cells go, as a part of the first of them."""
 _FAR, _FARTHEST = 44, 100
+_DISTANCES = 2.0 ** np.arange(0, 40, 3)
 
 
 def middle_and_radius(a: Box) -> Box:
@@ -282,6 +283,43 @@ class DensityCells:
                 require_one(self.priors.density, mass, what, where)
         out = logarithm((np.maximum(total[0], 0.0)[None, :, None], total[1][None, :, None]), 0)
         return batched.settled((out[0][0], out[1][0]))
+
+    def moment(self, order: float) -> np.ndarray:
+        """Bound E|X|^order of every draw from above: on cells up to a distance, and beyond it."""
+        far = np.maximum(np.abs(self.low), np.abs(self.high)) ** order
+        own = self.bounds[:, : len(far)] * (far * (self.high - self.low))
+        beside = [k for k, pair in enumerate(self.ends) if all(map(math.isfinite, pair))]
+        at_ends = np.array([max(map(abs, self.ends[k])) ** order for k in beside])
+        total = self.weights @ np.abs(self.points) ** order + self.mass[1][:, beside] @ at_ends
+        best = np.full(self.size, np.inf)
+        for distance in _DISTANCES:
+            outer = self._outside(distance, order)
+            if outer is not None:
+                inside = (self.low < distance) & (self.high > -distance)
+                best = np.fmin(best, own[:, inside].sum(axis=1) + outer)
+        if all(map(math.isfinite, self.interval)):
+            best = own.sum(axis=1)
+        total = (total + best) * np.exp(-self.log_total[0][:, 0]) * (1 + 2.0**-20)
+        return np.where(self.lost, np.inf, total)
+
+    def beyond(self, distance: float) -> np.ndarray:
+        """Bound P{|X| > distance} of every draw from above."""
+        total = self._outside(distance)
+        if total is None:
+            return np.ones(self.size)
+        total = total * np.exp(-self.log_total[0][:, 0]) * (1 + 2.0**-20)
+        return np.where(self.lost, 1.0, np.fmin(total, 1.0))
+
+    def _outside(self, distance: float, order: float = 0.0) -> np.ndarray | None:
+        """Bound the integrals of |x|^order p over |x| > distance, with no end or atom there."""
+        inner = [abs(v) for v in (*self.interval, *self.points) if math.isfinite(v)]
+        if not distance > max(inner, default=0.0):
+            return None
+        total = np.zeros(self.size)
+        for end in self.interval:
+            if math.isinf(end):
+                total = total + self.beside.of(end, math.copysign(distance, end), order)[1]
+        return total
 
     # -- cells ------------------------------------------------------------------------------
 

@@ -33,10 +33,11 @@ from borel.engine.draws.information import OutcomeInformation, at_points, widene
 from borel.engine.draws.kernel_integrals import integrals, marginals
 from borel.engine.draws.narrow_draws import groups_of, some_of
 from borel.engine.draws.outcome_boxes import OutcomeBoxes
-from borel.engine.draws.outcome_laws import LineLaws, Lines, OutcomeLaw
+from borel.engine.draws.outcome_laws import LineLaws, Lines, OutcomeLaw, far_means
 from borel.engine.draws.parts import PerDraw
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.engine.kernels.tail_entropy import largest_mean
 from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of, log_graph
 from borel.errors import NotEnclosed
@@ -332,6 +333,16 @@ class EnclosedDraws(LineLaws):
         low = low if kind == name else np.zeros_like(low)
         left = np.clip(left, 0.0, 1.0)[:, None]
         mean, power = (self._mean_beyond(name, what, ys) for what in ("mean", "exp"))
+        if math.isinf(mean) and name == "pml":
+            mean = sum(
+                far_means(self.shared, cells, *side, left[:, 0], counts=True)
+                for side, end in (
+                    ((float(ys.max()), math.inf), outcome.upper),
+                    ((-math.inf, float(ys.min())), outcome.lower),
+                )
+                if end is None
+            )
+            mean = (mean * (1 + 2 * self.shared.slack) + 3 * self.shared.slack)[:, None]
         rest = Lines.flat(low[:, None], high[:, None], 0 * left, left, (0.0, mean), power)
         return Lines.joined([head, rest])
 
@@ -378,6 +389,7 @@ class EnclosedDraws(LineLaws):
         top = self.shared.extreme(ys, 1.0)
         shift = np.where(np.isfinite(top.upper), top.upper, 0.0)
         mass = batched.exp(self.log_marginals(cells, ys, shift))
+        most = largest_mean(np.minimum(mass[1], 1.0), top.upper + 2 * self.shared.slack)
         if kind == "information":
             mean = np.zeros((cells.size, len(ys))), np.zeros((cells.size, len(ys)))
             for sheet in self.shared._sheets(ys):
@@ -387,13 +399,15 @@ class EnclosedDraws(LineLaws):
                 lost = np.isposinf(top.upper[sheet.where])
                 found = np.where(lost, 0.0, found[0]), np.where(lost, np.inf, found[1])
                 mean[0][:, sheet.where], mean[1][:, sheet.where] = found
+            mean = mean[0], np.fmin(mean[1], most)
             return Lines.flat(0.0, math.inf, mass[0], np.minimum(mass[1], 1.0), mean)
         low, high = self._at_points(kind, ys)(cells)
         for k in np.flatnonzero(np.isinf(high).any(axis=0) & ~np.isinf(low).all(axis=0))[:_PROOFS]:
             if not self._infinite_at(kind, float(ys[k])):
                 break
             low[:, k] = high[:, k] = np.inf
-        return Lines.flat(low, high, mass[0], np.minimum(mass[1], 1.0))
+        mean = (0.0, most) if kind == "pml" else (0.0, math.inf)
+        return Lines.flat(low, high, mass[0], np.minimum(mass[1], 1.0), mean)
 
     def _infinite_at(self, kind: str, y: float) -> bool:
         """Return whether the leakage of every draw is proved to be infinite at an outcome."""

@@ -2,8 +2,9 @@ r"""What the densities of many draws leave beside the ends of an interval: enclo
 
 With t the logarithm of the distance from a finite end, :math:`G(t) = \log p + t` is the logarithm
 of the density of t. If its slope is between s > 0 and S up to T, the mass beyond is between
-:math:`e^{G(T)} / S` and :math:`e^{G(T)} / s`. Far out likewise, with t = log x or t = x. A density
-that is a sum has the masses of its terms.
+:math:`e^{G(T)} / S` and :math:`e^{G(T)} / s`. Far out likewise, with t = log x or t = x; the
+integral of :math:`|x|^r p` is that of :math:`e^{G + r t}`, t = log x. A density that is a sum has
+the masses of its terms.
 """
 
 from __future__ import annotations
@@ -114,12 +115,19 @@ class EndMasses:
             self._ready[key] = self.by_draw(graph, self.parameters)
         return self._ready[key]
 
-    def of(self, end: float, edge: float) -> Box:
-        """Enclose the mass of every draw between an end and a point; infinity is no bound."""
+    def of(self, end: float, edge: float, order: float = 0.0) -> Box:
+        """Enclose the mass of every draw between an end and a point; infinity is no bound.
+
+        Between an infinite end and a point not 0 also the integral of a power of abs(x).
+        """
         low, high = np.zeros(self.size), np.zeros(self.size)
         with np.errstate(all="ignore"):
             for k in range(len(self.logs)):
-                part = self._of_term(k, end, edge)
+                if order:
+                    part = self._by_slope(k, "log", end, edge, order)
+                    part = (0.0, np.full(self.size, np.inf)) if part is None else part
+                else:
+                    part = self._of_term(k, end, edge)
                 low, high = low + part[0], high + part[1]
         return low * (1 - 1e-15 * len(self.logs)), high * (1 + 1e-15 * len(self.logs))
 
@@ -146,7 +154,9 @@ class EndMasses:
         place = interpreter.TABLE["log"](*_one(abs(away), 2.0**-50 if math.isfinite(end) else 0.0))
         return math.copysign(1.0, away), float(place[0]), float(place[1])
 
-    def _by_slope(self, k: int, kind: str, end: float, edge: float) -> Box | None:
+    def _by_slope(
+        self, k: int, kind: str, end: float, edge: float, order: float = 0.0
+    ) -> Box | None:
         line = self._line(kind, end, edge)
         if line is None:
             return None
@@ -164,8 +174,14 @@ class EndMasses:
         value = batched.exp(arithmetic.value(program.run(at, 0, name=name, decisions=decisions)[0]))
         slope = arithmetic.entry(jet, 1)
         steep = (-slope[1], -slope[0]) if outwards > 0 else slope
-        steep = tuple(np.broadcast_to(v[:, 0], self.size) for v in steep)
-        value = tuple(np.broadcast_to(v[:, 0], self.size) for v in value)
+        steep, value = (
+            batched.each(pair, lambda v: np.broadcast_to(v[:, 0], self.size))
+            for pair in (steep, value)
+        )
+        if order:  # e^(G(t) + order t), with t = log abs(x)
+            scale = batched.exp((np.array(order * start_low), np.array(order * start_high)))
+            value = batched.multiply(value, (scale[0] * (1 - 2.0**-40), scale[1] * (1 + 2.0**-40)))
+            steep = batched.subtract(steep, batched.point(np.array(order)))
         falls = steep[0] > 0
         high = np.where(falls, value[1] / steep[0] * (1 + 2.0**-50), np.inf)
         low = np.where(falls & np.isfinite(steep[1]), value[0] / steep[1] * (1 - 2.0**-50), 0.0)
@@ -227,7 +243,55 @@ def beside(
         else:
             found.append(b.add(op, *(found[a] for a in args)))
     whole = b.graph(b.add("add", found[-1], t))
-    return rewrite.simplified(rewrite.far_log(rewrite.simplified(whole), nonnegative))
+    out = rewrite.simplified(rewrite.far_log(rewrite.simplified(whole), nonnegative))
+    return out if math.isfinite(end) else rewrite.simplified(_shifted(out))
+
+
+def _shifted(graph: Graph) -> Graph:
+    """Write log|(e^t - w) / c| as t + log|1 - w e^-t| - log|c|: its slope has bounds far out."""
+    b, found, fixed = GraphBuilder(), [], []
+
+    def exponential(k: int) -> float:
+        """Return 1 for e^t, -1 for -e^t, and otherwise 0."""
+        op, args = graph.nodes[k]
+        if op == "negative":
+            return -exponential(args[0])
+        return float(op == "exp" and graph.nodes[args[0]] == ("input", (DISTANCE,)))
+
+    def shifted(k: int) -> int | None:
+        """Return the logarithm of a node."""
+        t, scale = b.add("input", DISTANCE), None
+        size = graph.nodes[k][0] == "absolute"
+        if size:
+            k = graph.nodes[k][1][0]
+        op, args = graph.nodes[k]
+        if size and op == "divide" and fixed[args[1]]:
+            scale = b.add("log", b.add("absolute", found[args[1]]))
+            k = args[0]
+            op, args = graph.nodes[k]
+        if exponential(k):
+            out = t if size else None
+        elif op not in ("add", "subtract"):
+            out = None
+        else:
+            (own, other), signs = args, [1.0, -1.0 if op == "subtract" else 1.0]
+            if not exponential(own):
+                own, other, signs = other, own, signs[::-1]
+            sign = exponential(own) * signs[0]
+            if not (sign and fixed[other] and (size or sign > 0)):
+                return None
+            part = b.add("multiply", found[other], b.add("exp", b.add("negative", t)))
+            rest = b.add("add" if sign * signs[1] > 0 else "subtract", b.constant(1.0), part)
+            out = b.add("add", t, b.add("log", b.add("absolute", rest) if size else rest))
+        return out if scale is None or out is None else b.add("subtract", out, scale)
+
+    for op, args in graph.nodes:
+        leaf = op in ("input", "const")
+        fixed.append(args != (DISTANCE,) if leaf else all(fixed[a] for a in args))
+        new = shifted(args[0]) if op == "log" else None
+        new = b.add(op, *(args if leaf else (found[a] for a in args))) if new is None else new
+        found.append(new)
+    return b.graph(found[-1])
 
 
 def _one(value: float, spread: float) -> tuple[Box]:

@@ -89,7 +89,7 @@ class OutcomeInformation(OutcomeLaw):
         # without a bound of the kernel g may exceed 1
         lost = np.isnan(low_) | np.isnan(high_) | np.isposinf(found.chosen.direct)
         dead = np.broadcast_to(found.dead, (cells.size, n))
-        high_ = np.where(dead, 0.0, np.where(lost, np.inf, high_))
+        high_ = np.where(dead, 0.0, np.fmin(np.where(lost, np.inf, high_), lines.mean_high))
         low_ = np.where(dead | lost, 0.0, low_)
         none = np.zeros_like(low_)
         return lines._replace(low_at=none, low_slope=none, mean_low=low_, mean_high=high_)
@@ -138,7 +138,8 @@ def at_points(
             integrals(entropy_of(surface), at, cells, most_entropy),
         )
     )
-    value = _eta([density], np.zeros(len(ys)))[0]
+    with np.errstate(invalid="ignore", divide="ignore"):  # a density that may be 0
+        value = _eta([density], np.zeros(len(ys)))[0]
     out = batched.multiply(batched.subtract(value, own), batched.exp(batched.point(shift)))
     return batched.settled(out)
 

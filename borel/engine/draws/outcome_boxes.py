@@ -35,7 +35,7 @@ _ROUNDS, _PATIENCE = 40, 6
 _MOST = 4000
 _BLOCK = 64
 _PARTS, _FAR = 8, 60
-_MARKS = 256
+_MARKS, _LEADING = 256, 48
 
 
 class Expansion(NamedTuple):
@@ -151,6 +151,8 @@ class OutcomeBoxes:
         few = isinstance(cells, DensityCells) or not cells.ends
         if few and len(cells.points) <= _MARKS:
             marks += cells.points.tolist()
+        elif not few:  # the first of infinitely many
+            marks += cells.points[:_LEADING].tolist()
         for pair in cells.ends:  # where half-lines of secrets begin
             marks += pair if not all(map(math.isfinite, pair)) else ()
         cuts = sorted({m for m in marks if line.lower <= m <= line.upper and math.isfinite(m)})

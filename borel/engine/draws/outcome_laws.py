@@ -22,6 +22,7 @@ from borel.engine.draws.outcome_boxes import Expansion, OutcomeBoxes
 from borel.engine.draws.parts import PerDraw
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.means_far_out import FarMeans
+from borel.engine.kernels.tail_entropy import FarEntropy, largest_mean
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import TINY, U
 from borel.probability.countable_law import check_level
@@ -40,10 +41,12 @@ _GOOD = 3e-5
 """The mass, of one box, that may be on the wrong side of a threshold."""
 _FLAT = 5e-4
 """A leakage that varies by less on a box, in nats, is as good as known there."""
-_LEFT = 3e-6
-"""The mass of outcomes far out that is not cut any more."""
+_LEFT, _FAR_MASS = 3e-6, 1e-8
+"""The mass of outcomes far out that is not cut any more: that beside all boxes, or their own."""
 _FEWEST, _MOST, _ROUNDS, _PARTS, _FARTHEST = 400, 1500, 24, 8, 2.0**40
 _STEPS, _TRIED = 44, 16
+_ORDERS = 1.0, 0.5, 0.25
+"""Of the moments that a prior may have."""
 _ENTRIES = 2_000_000
 """Boxes times draws of a block, at most: there are some ten numbers to each."""
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
@@ -288,8 +291,10 @@ class OutcomeLaw:
                     + known
                 )
                 left = float(np.max((1.0 - mass)[~cells.lost], initial=0.0))
-                if left > _LEFT and not last and len(far):
-                    more, far = _nearer(far)
+                near = self._near(cells, far, left) if not last else np.zeros(len(far), bool)
+                if near.any():
+                    more, rest = _nearer(far[near])
+                    far = np.concatenate([far[~near], rest])
                     low, high = (
                         np.concatenate([low, more[:, 0]]),
                         np.concatenate([high, more[:, 1]]),
@@ -311,10 +316,22 @@ class OutcomeLaw:
         mass, mean, power = self.far.bounds(self.search.kind, a, b) if self.far else nothing
         # of the law of the kernel as it is written; now that of the kernel meant
         up = 1 + 2 * self.slack
-        most = np.minimum(left, mass * up)[:, None]
+        most = np.minimum(left, np.minimum(mass, self._tail(cells, a, b)) * up)[:, None]
+        if math.isinf(mean) and self.search.kind == "pml":
+            mean = far_means(self.search.shared, cells, a, b, most[:, 0])[:, None]
         mean, power = mean * up + 3 * self.slack, power * up**3
         low, high = low[:, None], high[:, None]
         return Lines.flat(low, high, np.zeros_like(most), most, (0.0, mean), power)
+
+    def _tail(self, cells, a: float, b: float) -> np.ndarray:
+        """Bound the mass of a half-line of outcomes, for noise."""
+        edge = max(a if math.isinf(b) else -b, 0.0)
+        return np.broadcast_to(FarEntropy(self.search.shared, priors=cells).tail(edge), cells.size)
+
+    def _near(self, cells, far: np.ndarray, left: float) -> np.ndarray:
+        """Return the half-lines to cut: their mass counts, as far as it is known."""
+        tails = np.array([self._tail(cells, a, b)[~cells.lost].max(initial=0.0) for a, b in far])
+        return np.where(tails < 1, tails > _FAR_MASS, left > _LEFT)
 
     def _leakage(self, cells, a: float, b: float) -> Box:
         """Enclose the leakage on a half-line of outcomes."""
@@ -343,7 +360,11 @@ class OutcomeLaw:
         return Lines.joined(parts) if parts else _unknown(cells.size, low, high)
 
     def _read(self, found: Compared, cells, low, high) -> Lines:
-        return _lines_of(found, self.slack)
+        lines = _lines_of(found, self.slack)
+        if self.search.kind != "pml":
+            return lines
+        size = found.chosen.direct + np.log(2 * found.half) + (2 * self.slack + 2.0**-50)
+        return lines._replace(mean_high=largest_mean(lines.mass_high, size))
 
     def _cost(self, lines: Lines) -> np.ndarray:
         return _cost(lines)
@@ -360,6 +381,7 @@ class OutcomeLaw:
     def _where_infinite(self, lines: Lines, low, high) -> Lines:
         """Set the leakage to infinity where it is for almost every outcome and every draw."""
         open_ = np.isinf(lines.high_at).all(axis=0) & (lines.mass_high > 0).any(axis=0)
+        open_ &= np.isinf(lines.mean_high).any(axis=0)  # a finite mean leaves no infinity
         rows = np.flatnonzero(open_)
         if not len(rows):
             return lines
@@ -372,6 +394,26 @@ class OutcomeLaw:
                 lines.low_at[:, some], lines.low_slope[:, some] = math.inf, 0.0
                 lines.high_at[:, some], lines.high_slope[:, some] = math.inf, 0.0
         return lines
+
+
+def far_means(
+    shared: Any,
+    cells: CountMasses | DensityCells,
+    low: float,
+    high: float,
+    mass: np.ndarray,
+    *,
+    counts: bool = False,
+) -> np.ndarray:
+    """Bound what a half-line of outcomes of some mass adds to the mean of PML, for every draw."""
+    best, ends = np.full(cells.size, np.inf), (np.full(cells.size, v) for v in (low, high))
+    low_, high_ = ends
+    for order in _ORDERS:
+        far = FarEntropy(shared, counts=counts, order=order, priors=cells)
+        best = np.fmin(best, far.mean(low_, high_, mass))
+        if np.isfinite(best[~cells.lost]).all():
+            break
+    return best
 
 
 def _unknown(size: int, low: np.ndarray, high: np.ndarray) -> Lines:

@@ -11,17 +11,28 @@ m / q gives the bound. On a box of width w, with a constant g, it is
 :math:`q (\log s + \log w - \log q)`. For integers a + 1, a + 2, ... the geometric law of mean m / q
 gives the same bound, and s = 1.
 
+With a power in place of the distance, :math:`m \ge E[|Y - a|^r; \text{half-line}]`, 0 < r <= 1,
+and the law of density :math:`\propto e^{-\lambda u^r}`, of which a sum over u = 1, 2, ... is less
+than the integral, it is
+
+.. math:: q \big(\log s + \log \Gamma(1 + \tfrac1r)
+    + \tfrac1r (1 + \log r + \log m - \log q) - \log q\big):
+
+heavy tails have a moment of some order r. On a half-line that does not hold 0, and outside of it,
+|Y - a| <= |Y|.
+
 The mean distance is finite for Y = g(X) + U if those of g(X) and U are: where the logarithm of
-their densities falls at least at a rate, and g has a bounded slope. So nothing has to be known of
-f_Y far out: secrets may be unbounded, or counts. For a mixture of such kernels the sum will do, and
-for any other kernel of counts that its masses fall from a multiple of x on (`ratios_far_out`).
+their densities falls at least at a rate, and g has a bounded slope; and
+:math:`E|Y|^r \le E|g(X)|^r + (E|U|)^r`. So nothing has to be known of f_Y far out: secrets may be
+unbounded, or counts. For a mixture of such kernels the sum will do, and for any other kernel of
+counts that its masses fall from a multiple of x on (`ratios_far_out`).
 """
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -48,6 +59,33 @@ _UP = 1 + 2.0**-40
 _X = ("input", ("x",))
 
 
+def largest_mean(mass: Any, size: Any, times: Any = 1.0) -> npt.NDArray[np.float64]:
+    r"""Bound :math:`q (\text{size} - \text{times} \log q)` from above, for q up to a mass.
+
+    With the logarithm of s w for a size, that is the mean of PML over outcomes of mass q in a box
+    of width w, or at w points, where f(y|x) <= s.
+    """
+    with np.errstate(all="ignore"):
+        # it rises with q up to there
+        log_q = np.minimum(np.log(mass), size / times - 1)
+        bound = np.exp(log_q) * (size - times * log_q) * _UP + 2.0**-1000
+        slack = np.exp(log_q) * (np.abs(size) + np.abs(log_q) + 1) * 2.0**-40
+        bound = np.where(np.asarray(mass) > 0, bound + slack, 0.0)
+    return np.where(np.isnan(bound), np.inf, bound)
+
+
+class Priors(Protocol):
+    """What is read of many priors, shape (priors,)."""
+
+    def moment(self, order: float) -> npt.NDArray[np.float64]:
+        """Bound E|X|^order, of an order up to 1."""
+        ...
+
+    def beyond(self, distance: float) -> npt.NDArray[np.float64]:
+        """Bound P{|X| > distance}."""
+        ...
+
+
 class FarEntropy:
     """Bounds on the mean of PML over half-lines of outcomes, for noise on a function of the secret.
 
@@ -57,10 +95,22 @@ class FarEntropy:
         The joint, with log-densities that are traced.
     counts : bool
         Whether the outcomes are integers: then points count, and otherwise null sets do not.
+    order : float
+        That of the moments, in (0, 1].
+    priors : Priors, optional
+        Many priors with the null sets of the joint's own one, in place of that.
     """
 
-    def __init__(self, engine: TracedJoint, *, counts: bool = False):
+    def __init__(
+        self,
+        engine: TracedJoint,
+        *,
+        counts: bool = False,
+        order: float = 1.0,
+        priors: Priors | None = None,
+    ):
         self.engine, self.counts = engine, counts
+        self.order, self.priors = order, priors
 
     @cached_property
     def _noises(self) -> list[tuple[Graph, Graph | None]]:
@@ -97,34 +147,38 @@ class FarEntropy:
         return top + math.log(len(self._noises)) * _UP
 
     @cached_property
-    def distance(self) -> float:
-        """Bound E|Y| from above."""
+    def distance(self) -> Any:
+        """Bound E|Y|^order from above, for each prior."""
         if self.counts and not self._noises:
             return self._by_ratios()
-        total = 0.0 if self._noises else math.inf
+        total: Any = 0.0 if self._noises else math.inf
         for noise, g in self._noises:
             ends = (-math.inf, math.inf) if g is not None else self._ends
-            total += first_moment(noise, "y", *ends, points=self.counts)
-            if g is not None and math.isfinite(total):
-                total += self._of_secret(g)
+            total = total + self._power(first_moment(noise, "y", *ends, points=self.counts))
+            if g is not None and np.isfinite(total).any():
+                total = total + self._of_secret(g)
         return total * _UP
 
-    def _by_ratios(self) -> float:
-        """Bound E|Y| by the outcome from which the masses fall, for each secret (`fall_of`)."""
+    def _power(self, value: float) -> float:
+        """Bound a power of a distance, by Jensen's inequality the moment of that order."""
+        return value if self.order == 1 else value**self.order * _UP
+
+    def _by_ratios(self) -> Any:
+        """Bound E|Y|^order by the outcome from which masses fall, for each secret (`fall_of`)."""
         engine, total = self.engine, 0.0
         ranges = ranges_of(engine.joint.mechanism.density)
         if engine.secret.dim > 1:
             return math.inf
         for end in self._ends:
             if math.isfinite(end):
-                total += abs(end)
+                total += self._power(abs(end))
                 continue
             fall = fall_of(engine.surface.graph, "y", math.copysign(1.0, end), ranges)
             if fall is None or not fall.rate > 0:
                 return math.inf
             q, left = math.exp(-fall.rate), -math.expm1(-fall.rate) * (1 - 2.0**-40)
-            away = fall.slope * self._of_secret(Graph((_X,), ("x",)))
-            total += (fall.start + 1 + away + q / left**2) * _UP
+            away = self._power(fall.slope) * self._of_secret(Graph((_X,), ("x",)))
+            total = total + (self._power(fall.start + 1 + q / left**2) + away) * _UP
         return total * _UP
 
     @property
@@ -133,9 +187,28 @@ class FarEntropy:
         low, high = self.engine.joint.outcome.lower, self.engine.joint.outcome.upper
         return -math.inf if low is None else low, math.inf if high is None else high
 
-    def _of_secret(self, g: Graph) -> float:
-        """Bound E|g(X)| from above."""
-        secret, prior = self.engine.secret, self.engine.joint.prior
+    def _of_secret(self, g: Graph) -> Any:
+        """Bound E|g(X)|^order from above, for each prior."""
+        prior = self.engine.joint.prior
+        most, start, slope, one, ends = self._line(g)
+        if math.isfinite(most):
+            return self._power(most)
+        if not math.isfinite(start + slope):
+            return math.inf
+        if self.priors is not None:
+            away: Any = self.priors.moment(self.order)
+        elif _plain(prior):
+            assert prior.density is not None
+            points = not self.engine.secret.continuous
+            away = first_moment(log_graph(prior.density), "x", *ends, points=points)
+            away = self._power(away)
+        else:
+            return math.inf
+        return (self._power(start) + self._power(slope) * (away + self._power(abs(one)))) * _UP
+
+    def _line(self, g: Graph) -> tuple[float, float, float, float, tuple[float, float]]:
+        """Bound |g|, or by a line: |g(x)| is at most start + slope |x - one|; also the secrets."""
+        secret = self.engine.secret
         if secret.continuous:
             ends = float(secret.lower[0]), float(secret.upper[0])
         else:
@@ -145,20 +218,28 @@ class FarEntropy:
         try:
             most, start = _largest(g, *ends), _largest(g, one, one)
         except NotEnclosed:
-            return math.inf
-        if math.isfinite(most):
-            return most
-        if not (math.isfinite(start) and _plain(prior)):
-            return math.inf
-        assert prior.density is not None
+            most = start = math.inf
         x = arithmetic.variable(np.array([ends[0]]), np.array([ends[1]]), 1)
         with np.errstate(all="ignore"):
             found = arithmetic.entry(Program(g).run({"x": x}, 1, everywhere=points).jet, 1)
         slope = float(np.max(np.abs(batched.settled(found))))
-        if not math.isfinite(slope):
-            return math.inf
-        away = first_moment(log_graph(prior.density), "x", *ends, points=points)
-        return (start + slope * (away + abs(one))) * _UP
+        return most, start, slope, one, ends
+
+    def tail(self, edge: float) -> Any:
+        """Bound P{|Y| > edge} of each of the priors: that of half the edge, for U and for g(X)."""
+        half, total = edge / 2, 0.0
+        if self.priors is None or not self._noises:
+            return 1.0
+        for noise, g in self._noises:
+            total = total + sum(_tail_of(noise, s * half, self.counts) for s in (-1.0, 1.0))
+            if g is None:
+                continue
+            most, start, slope, one, _ = self._line(g)
+            if most <= half:
+                continue
+            away = ((half - start) / slope - abs(one)) / _UP if slope > 0 else math.nan
+            total = total + (self.priors.beyond(away) if away > 0 else 1.0)
+        return np.fmin(total * _UP, 1.0)
 
     def mean(
         self,
@@ -174,20 +255,25 @@ class FarEntropy:
             The ends of the boxes.
         mass : ndarray (n,)
             Their masses, at most.
+
+        Returns
+        -------
+        ndarray (n,)
+            With a moment for each prior n is their number: boxes and masses are one for each.
         """
         out = np.full(len(low), math.inf)
         if not math.isfinite(self.height):
             return out
+        each = 1 / self.order
         with np.errstate(all="ignore"):
-            edge = np.where(np.isinf(high), np.abs(low), np.abs(high))
+            # how far 0 is inside the half-line
+            edge = np.maximum(np.where(np.isinf(high), -low, high), 0.0) ** self.order
             far = np.isinf(low) | np.isinf(high)
-            size = np.where(far, 1 + np.log((self.distance + edge) * _UP), np.log(high - low))
-            size, times = self.height + size, np.where(far, 2.0, 1.0)
-            # q (size - times log q) rises with q up to there
-            log_q = np.minimum(np.log(mass), size / times - 1)
-            bound = np.exp(log_q) * (size - times * log_q) * _UP + 2.0**-1000
-            slack = np.exp(log_q) * (np.abs(size) + np.abs(log_q) + 1) * 2.0**-40
-        bound = np.where(mass > 0, bound + slack, 0.0)
+            moment = each * (1 + np.log(self.order * (self.distance + edge) * _UP))
+            moment = (math.lgamma(1 + each) + moment) + 2.0**-40 * (1 + np.abs(moment))
+            size = np.where(far, moment, np.log(high - low))
+            size, times = self.height + size, np.where(far, 1 + each, 1.0)
+            bound = largest_mean(mass, size, times)
         both = np.isinf(low) & np.isinf(high)
         return np.where(both | ~np.isfinite(size) | np.isnan(bound), math.inf, bound)
 
@@ -206,6 +292,17 @@ def _largest(g: Graph, low: float, high: float) -> float:
     ends = interpreter.evaluate(g, {"x": (np.array(low), np.array(high))})
     found = max(abs(float(end)) for end in ends)
     return found if all(math.isfinite(float(end)) for end in ends) else math.inf
+
+
+def _tail_of(log_density: Graph, edge: float, points: bool) -> float:
+    """Bound the mass beyond a point away from 0, where the density falls at a rate."""
+    with np.errstate(all="ignore"):
+        low, high = sorted((edge, math.copysign(math.inf, edge)))
+        start, rate = falling(Program(log_density), low, high, everywhere=points)
+    if not (rate > 0 and start < 700):
+        return 1.0
+    left = -math.expm1(-rate) * (1 - 2.0**-40) if points else rate
+    return math.exp(start) / left * _UP
 
 
 def _plain(prior: Measure) -> bool:

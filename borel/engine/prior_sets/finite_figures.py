@@ -20,6 +20,7 @@ from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.capacity import capacity
 from borel.engine.prior_sets.engine import DRAWN, SetEngine
 from borel.engine.prior_sets.lower_expectations import Least
+from borel.engine.prior_sets.worst_outcomes import OutcomeShares
 from borel.engine.problem.discretised_pair import spread
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import (
@@ -347,7 +348,7 @@ class FiniteSetEngine(SetEngine):
         )
 
     def tail_leakage(self, kind: str, delta: Fraction) -> Bound:
-        r"""Enclose the largest tail leakage of the members of a hull: it is at the corners.
+        r"""Enclose the largest tail leakage of the members; in a hull it is at the corners.
 
         Notes
         -----
@@ -358,11 +359,7 @@ class FiniteSetEngine(SetEngine):
         likewise, with the smallest entries (docs/tail_leakage.md, Theorem 7).
         """
         if not self.set.corners:
-            raise NotYet(
-                "bl.tail_leakage over a set of priors",
-                missing="its supremum over a set that is not given by its corners",
-                instead="bl.priors.hull([...]) of the extreme points, where it is attained.",
-            )
+            return self._tail_by_shares(kind, delta)
         matrix = self.matrix if self.rational else self.floats
         top, _, bottom, _ = self._extremes(matrix)
         entries = top if kind == "pml" else bottom
@@ -387,6 +384,54 @@ class FiniteSetEngine(SetEngine):
         logs = (log_fraction(Fraction(v)) if v < math.inf else (math.inf,) * 2 for v in (low, high))
         (least, _), (_, most) = logs
         return self.make(least, most, **about)
+
+    def _tail_by_shares(self, kind: str, delta: Fraction) -> Bound:
+        r"""Enclose it by the shares of the outcomes (`worst_outcomes`), for any set.
+
+        Notes
+        -----
+        With M of the largest entries, :math:`\delta V` is at most :math:`M(\delta)`; and equal to
+        it where members charge all secrets that some do, or mixtures do that are members. For PMC
+        what is left counts: with the smallest entries, :math:`\delta U` is
+        :math:`\sum I - M(1 - \delta)`.
+        """
+        matrix = np.asarray(self.matrix, float)
+        if self.rational and ((matrix == 0) != np.asarray(self.matrix == 0, bool)).any():
+            raise self.not_yet("tail_leakage")
+        error = U if self.rational else float(np.max(rounding_of(matrix, self.error), initial=U))
+        sure, top, sure_bottom, bottom = self._extremes(matrix)
+        ends = (sure, top) if kind == "pml" else (bottom, sure_bottom)
+        up, down = 1 + 4 * error, 1 - 4 * error
+        low_, high_ = ends[0] * down, ends[1] * up
+        # the doubt of delta as a float
+        share = delta if kind == "pml" else 1 - delta
+        search = OutcomeShares(self.set, matrix, error)
+        if kind == "pml":
+            low, high, prior = search.largest(low_, high_, float(share))
+            low, high = low / float(delta) * (1 - 4 * U), high / float(delta) * (1 + 4 * U)
+        else:
+            # M rises with its numbers, and what is left with them too
+            _, most, prior = search.largest(low_, low_, float(share) * (1 + 2 * U))
+            least, _, _ = search.largest(high_, high_, float(share) * (1 - 2 * U))
+            slack = 64 * len(low_) * U
+            left = (math.fsum(low_) - most - slack) / float(delta) * (1 - 4 * U)
+            more = (math.fsum(high_) - least + slack) / float(delta) * (1 + 4 * U)
+            low, high = 1 / more, 1 / left if left > 0 else math.inf
+        # a family's sure secrets are those of every member
+        together = self.set.convex or self.set.name == "family"
+        low = max(low, 1.0) if together and self.sure.any() else 1.0
+        high = max(high, low)
+        least = math.log(low) * (1 - 2.0**-50)
+        most_ = math.log(high) * (1 + 2.0**-50) if math.isfinite(high) else math.inf
+        ceiling = self.sup(kind)
+        most_ = max(least, min(most_, ceiling.upper)) if ceiling.proved else most_
+        return self.make(
+            least,
+            most_,
+            status="certified" if self.status == "exact" else self.status,
+            assumptions=self.assumptions,
+            witness={"prior": as_measure(prior, self.set.on, "a prior of a large tail leakage")},
+        )
 
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges the union of the supports."""

@@ -28,12 +28,12 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
 from borel.probability.bound import Bound
+from borel.probability.joint import Joint
 from borel.probability.measure import as_measure
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.lower_expectations import Least
     from borel.numerics.intervals.batched import Box
-    from borel.probability.joint import Joint
 
 _MOST_SECRETS = 16
 _BOXES = 4000
@@ -393,10 +393,26 @@ class SetOutcomes(SetEngine):
         edges = [low, *marks, high]
         return np.array(edges[:-1], float), np.array(edges[1:], float)
 
+    def _charging(self) -> tuple[str, ...] | None:
+        centres = list(self.set.corners) or [getattr(self.set, "centre", None)]
+        charged = [c is not None and (np.asarray(c.probabilities) > 0).all() for c in centres]
+        return () if all(charged) else None
+
+    def _members(self) -> list[Any]:
+        nominal = self.set.nominal
+        return [*self.set.corners, *([] if nominal is None else [nominal])]
+
+    def maximal_leakage(self) -> Bound:
+        """Enclose maximal leakage under a prior that charges all secrets, as some members do."""
+        if not self.sure.all():
+            raise NotYet("bl.maximal_leakage", missing="sets of priors that leave secrets out")
+        joint = Joint(_uniform(self.set.on), self.joint.mechanism)
+        found = self.engine_of_one(joint).figure("maximal_leakage").about(witness=None)
+        found = found.about(assumptions=(*self.set.assumptions, *found.assumptions))
+        return found.with_confidence(self.set.confidence)
+
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports: PML under full support there."""
-        from borel.probability.joint import Joint
-
         if not (self.sure == self.possible).all() or not self.sure.all():
             raise NotYet("bl.ldp", missing="sets of priors that leave secrets out")
         found = SetOutcomes(Joint(self.set.all_priors(), self.joint.mechanism)).sup("pml")
