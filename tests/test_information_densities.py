@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.engine.continuous.function_means import growth
+from borel.numerics.graphs.trace import trace
 
 LAWS = ("joint", "product")
 
@@ -492,3 +494,30 @@ def test_outcomes_that_nothing_reaches_and_a_single_secret():
     )
     assert [density.tail(0, closed=c).lower for c in (False, True)] == [0.0, 1.0]
     assert density.tail(ratio=F(6, 5)).upper == 0 and density.tail(-0.1).lower == 1
+
+
+@pytest.mark.parametrize("start", [-3.0, 0.0, 1.5, 7.0, 40.0])
+@pytest.mark.parametrize(
+    "h",
+    [
+        lambda t: t**2,
+        lambda t: np.exp(-t),
+        lambda t: t**3 - 10 * t,
+        lambda t: np.where(t > 3, t**2, -100.0),
+        lambda t: np.exp(t),
+        lambda t: np.sin(t) * t,
+        lambda t: abs(t - 50) ** 3,
+    ],
+)
+def test_what_bounds_a_function_far_out(h, start):
+    """abs(h(t)) is at most B e^t from the start on: t = 2 counts, and what is far beyond it."""
+    t = np.unique(np.concatenate([start + np.linspace(0, 60, 2001), np.geomspace(41, 600, 501)]))
+    most = growth(trace(h, ("t",), ()), start)
+    assert most >= float((np.abs(h(t)) * np.exp(-t)).max()) * (1 - 1e-12)
+
+
+def test_a_function_is_bounded_closely_far_out():
+    """The largest of t^2 e^-t from 2 on is 4 e^-2; from 7 on it falls."""
+    square = trace(lambda t: t**2, ("t",), ())
+    assert growth(square, 2.0) < 4 * math.exp(-2) * (1 + 1e-9)
+    assert growth(square, 7.0) < 49 * math.exp(-7) * (1 + 1e-9)
