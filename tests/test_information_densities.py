@@ -2,12 +2,15 @@
 
 import math
 from fractions import Fraction as F
+from functools import cache
 
 import mpmath
 import numpy as np
 import pytest
 
 import borel as bl
+from borel.engine.continuous.function_means import growth
+from borel.numerics.graphs.trace import trace
 
 LAWS = ("joint", "product")
 
@@ -290,8 +293,143 @@ def test_what_is_not_computed_says_so():
     for ask in (lambda: density.tail(0), lambda: density.quantile(0.5), lambda: density.moment(2)):
         with pytest.raises(bl.NotYet):
             ask()
-    with pytest.raises(bl.NotYet):
-        bl.pml(density.joint).expectation(lambda t: t)
+
+
+ENDS = (-mpmath.inf, -5, -1, 0, 0.5, 1, 2, 6, mpmath.inf)
+QUADRATURE = 1e-12
+"""How far from the truth a quadrature of mpmath with these ends may be."""
+
+
+@cache
+def on_a_bit(noise):
+    make, log_kernel, total = NOISES[noise]
+    bit = bl.Finite([0.0, 1.0])
+    row = [lambda y, x=x: mpmath.exp(log_kernel(y - x)) / total for x in (0, 1)]
+    return bl.pmf([F(1, 4), F(3, 4)], on=bit) * make(bit), row
+
+
+@pytest.mark.cases("slow", "laplace-*", "*-itself-*", "gaussian-size-product")
+@pytest.mark.parametrize("under", LAWS)
+@pytest.mark.parametrize("name", ["square", "size", "itself"])
+@pytest.mark.parametrize("noise", NOISES)
+def test_means_of_functions_of_noise_on_a_bit(noise, name, under):
+    h, truth_of = {
+        "square": (lambda t: t**2, lambda t: t**2),
+        "size": (np.abs, abs),
+        "itself": (lambda t: t, lambda t: t),
+    }[name]
+    joint, row = on_a_bit(noise)
+    found = bl.information_density(joint).expectation(h, under=under)
+    with mpmath.workdps(20):
+        marginal = lambda y: row[0](y) / 4 + 3 * row[1](y) / 4  # noqa: E731
+        truth = mpmath.mpf(0)
+        for x, p in ((0, mpmath.mpf(1) / 4), (1, mpmath.mpf(3) / 4)):
+            of = row[x] if under == "joint" else marginal
+            level = lambda y, x=x: mpmath.log(row[x](y) / marginal(y))  # noqa: E731
+            truth += p * mpmath.quad(lambda y, f=of, i=level: f(y) * truth_of(i(y)), ENDS)
+    assert found.lower - QUADRATURE <= truth <= found.upper + QUADRATURE
+    assert found.width < 1e-5 and found.status in ("certified", "conditional")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("under", LAWS)
+def test_quantiles_are_between_tails(under):
+    """P{i <= t} >= s above the quantile, < s below it; at s = 1 the supremum of PML."""
+    joint, row = on_a_bit("gaussian")
+    density = bl.information_density(joint)
+    with mpmath.workdps(25):
+        found = density.quantile(F(1, 2), under=under)
+        assert found.width <= 1e-8 and found.status in ("certified", "conditional")
+        marginal = lambda y: row[0](y) / 4 + 3 * row[1](y) / 4  # noqa: E731
+        below = []
+        for t in (mpmath.mpf(found.lower), mpmath.mpf(found.upper)):
+            total = mpmath.mpf(0)
+            for x, p in ((0, mpmath.mpf(1) / 4), (1, mpmath.mpf(3) / 4)):
+                gap = lambda y, x=x, t=t: mpmath.log(row[x](y) / marginal(y)) - t  # noqa: E731
+                place = mpmath.findroot(gap, (-8, 9), solver="anderson", tol=1e-30)
+                upto = [(1 + mpmath.erf((place - z) / mpmath.sqrt(2))) / 2 for z in (0, 1)]
+                share = upto[x] if under == "joint" else upto[0] / 4 + 3 * upto[1] / 4
+                total += p * (share if x else 1 - share)  # i(1; y) grows with y
+            below.append(total)
+        assert below[0] <= mpmath.mpf(1) / 2 <= below[1]
+    assert density.quantile(1, under=under) == bl.pml(joint).sup()
+
+
+@pytest.mark.slow
+def test_a_quantile_at_a_jump():
+    """i(1; y) = log(4 / (3 + e)) for all y < 0: a jump of 3 / (8 e) under P_XY."""
+    joint, _ = on_a_bit("laplace")
+    with bl.options(budget=3):
+        found = bl.information_density(joint).quantile(F(1, 10))
+    with mpmath.workdps(30):
+        assert found.lower <= mpmath.log(4 / (3 + mpmath.e)) <= found.upper
+    assert found.width < 1e-2
+
+
+@pytest.mark.cases("slow", "laplace-*", "*-root-*", "*-falling-*", "*-square-pmc")
+@pytest.mark.parametrize("kind", [bl.pml, bl.pmc])
+@pytest.mark.parametrize("name", ["square", "falling", "root"])
+@pytest.mark.parametrize("noise", NOISES)
+def test_means_of_functions_of_leakages_on_a_bit(noise, name, kind):
+    h, truth_of = {
+        "square": (lambda t: t**2, lambda t: t**2),
+        "falling": (lambda t: np.exp(-t), lambda t: mpmath.exp(-t)),
+        "root": (np.sqrt, mpmath.sqrt),
+    }[name]
+    joint, row = on_a_bit(noise)
+    with bl.options(tol=1e-6):
+        found = kind(joint).expectation(h)
+    with mpmath.workdps(20):
+
+        def value(y):
+            rows = row[0](y), row[1](y)
+            law = rows[0] / 4 + 3 * rows[1] / 4
+            ratio = max(rows) / law if kind is bl.pml else law / min(rows)
+            return law * truth_of(mpmath.log(max(ratio, 1)))
+
+        truth = mpmath.quad(value, ENDS)
+    assert found.lower - QUADRATURE <= truth <= found.upper + QUADRATURE
+    assert found.width < 2e-5 and found.status in ("certified", "conditional")
+
+
+def test_means_of_leakages_of_a_mean_and_of_what_has_atoms():
+    """E h of PML and PMC is their mean for h(t) = t; e^-PML of clipped noise is a sum."""
+    bit = bl.Finite([0.0, 1.0])
+    clipped = bl.mechanisms.laplace(b=1.0, secret=bit).clip(0, 1)
+    joint = bl.pmf([F(1, 4), F(3, 4)], on=bit) * clipped
+    for kind in (bl.pml, bl.pmc):
+        found, mean = kind(joint).expectation(lambda t: t), kind(joint).mean()
+        assert max(found.lower, mean.lower) <= min(found.upper, mean.upper) and found.width < 1e-7
+    # f_Y e^-PML is f_Y^2 / max f; with u = e^(1 - 2 y) on (0, 1), and u = e, 1 / e at the atoms
+    with mpmath.workdps(25):
+
+        def part(u):  # of f(y|0) = c u, f(y|1) = c
+            return (u + 3) ** 2 / 16 / max(u, 1)
+
+        atoms = part(mpmath.e) / (2 * mpmath.e) + part(1 / mpmath.e) / 2
+        middle = mpmath.quad(
+            lambda y: part(mpmath.exp(1 - 2 * y)) * mpmath.exp(y - 1) / 2, [0, 0.5, 1]
+        )
+        found = bl.pml(joint).expectation(lambda t: np.exp(-t))
+        assert found.lower <= atoms + middle <= found.upper and found.width < 1e-7
+    density = bl.information_density(joint)
+    whole = density.expectation(np.exp, under="product")  # E_product e^i is 1
+    assert whole.lower <= 1 <= whole.upper and whole.width < 1e-7
+    found, mean = density.expectation(lambda t: t), density.mean()
+    assert max(found.lower, mean.lower) <= min(found.upper, mean.upper) and found.width < 1e-7
+
+
+@pytest.mark.slow
+def test_what_is_not_bounded_far_out_is_open_or_infinite():
+    """The PMC of Gaussian noise on a Gaussian secret is infinite at every outcome."""
+    line = bl.Reals()
+    joint = bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0, secret=line)
+    with bl.options(budget=2):
+        assert bl.pmc(joint).expectation(lambda t: t).lower == math.inf
+        found = bl.pml(joint).expectation(lambda t: t)
+    mean = bl.pml(joint).mean()
+    assert found.lower <= mean.upper and found.upper >= mean.lower
+    assert found.status == "undecided" and "not bounded" in found.reason
 
 
 def steps(y, x):
@@ -356,3 +494,30 @@ def test_outcomes_that_nothing_reaches_and_a_single_secret():
     )
     assert [density.tail(0, closed=c).lower for c in (False, True)] == [0.0, 1.0]
     assert density.tail(ratio=F(6, 5)).upper == 0 and density.tail(-0.1).lower == 1
+
+
+@pytest.mark.parametrize("start", [-3.0, 0.0, 1.5, 7.0, 40.0])
+@pytest.mark.parametrize(
+    "h",
+    [
+        lambda t: t**2,
+        lambda t: np.exp(-t),
+        lambda t: t**3 - 10 * t,
+        lambda t: np.where(t > 3, t**2, -100.0),
+        lambda t: np.exp(t),
+        lambda t: np.sin(t) * t,
+        lambda t: abs(t - 50) ** 3,
+    ],
+)
+def test_what_bounds_a_function_far_out(h, start):
+    """abs(h(t)) is at most B e^t from the start on: t = 2 counts, and what is far beyond it."""
+    t = np.unique(np.concatenate([start + np.linspace(0, 60, 2001), np.geomspace(41, 600, 501)]))
+    most = growth(trace(h, ("t",), ()), start)
+    assert most >= float((np.abs(h(t)) * np.exp(-t)).max()) * (1 - 1e-12)
+
+
+def test_a_function_is_bounded_closely_far_out():
+    """The largest of t^2 e^-t from 2 on is 4 e^-2; from 7 on it falls."""
+    square = trace(lambda t: t**2, ("t",), ())
+    assert growth(square, 2.0) < 4 * math.exp(-2) * (1 + 1e-9)
+    assert growth(square, 7.0) < 49 * math.exp(-7) * (1 + 1e-9)

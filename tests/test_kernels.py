@@ -2,6 +2,7 @@
 
 from fractions import Fraction as F
 
+import mpmath
 import numpy as np
 import oracles as o
 import pytest
@@ -199,3 +200,85 @@ def test_a_sum_of_subnormals_owns_up_to_their_rounding():
     assert off_by(pushed.matrix, [[3 * tiny, 1 - 3 * tiny]]) <= pushed.rounding
     alone = bl.Mechanism.from_matrix([[5e-324, 0.5, 0.5]]).push(lambda y: y > 0)
     assert alone.rounding < 1e-14, "a lone subnormal is the engine's to cover"
+
+
+BIT, LINE = bl.Finite([0.0, 1.0]), bl.Reals()
+
+
+def wider(y, x):
+    """Log of Laplace noise whose scale is 1 + y1^2."""
+    return -abs(y - x[0]) / (1 + x[1] ** 2) - np.log(2 * (1 + x[1] ** 2))
+
+
+def of_pair(pair, x):
+    scale = 1 + mpmath.mpf(pair[0]) ** 2
+    first, second = (mpmath.mpf(abs(mpmath.mpf(y) - x)) for y in pair)
+    return mpmath.exp(-first - second / scale) / (4 * scale)
+
+
+@pytest.mark.cases("slow", "pair1", "pair2")
+@pytest.mark.parametrize("pair", [(0.5, 0.75), (-3.0, 2.5), (0.0, 1.0), (40.0, -800.0)])
+def test_a_second_release_whose_noise_depends_on_a_real_first_one(pair):
+    """PML and PMC at a pair, and the posterior there, by f1(y1|x) f2(y2|x, y1)."""
+    prior = bl.pmf([F(1, 4), F(3, 4)], on=BIT)
+    second = bl.Mechanism(wider, secret=BIT * LINE, outcome=LINE, log=True)
+    joint = prior * bl.mechanisms.laplace(b=1.0, secret=BIT).then(second)
+    with mpmath.workdps(40):
+        rows = [of_pair(pair, x) for x in (0, 1)]
+        law = rows[0] / 4 + 3 * rows[1] / 4
+        for found, truth in (
+            (bl.pml(joint)(pair), mpmath.log(max(rows) / law)),
+            (bl.pmc(joint)(pair), mpmath.log(law / min(rows))),
+        ):
+            assert found.lower <= truth <= found.upper and found.width < 1e-9
+            assert found.status == "conditional"  # the second kernel is seen to be a law only
+        after = joint.posterior(pair).probabilities
+        assert abs(after[0] - rows[0] / 4 / law) < 1e-12
+
+
+@pytest.mark.slow
+def test_a_real_second_release_of_a_continuous_secret():
+    """f_Y(y1, y2) is an integral over the secret."""
+    unit = bl.Interval(0, 1)
+    second = bl.Mechanism(wider, secret=unit * LINE, outcome=LINE, log=True)
+    joint = bl.uniform(unit) * bl.mechanisms.laplace(b=1.0, secret=unit).then(second)
+    pair = (0.5, 0.75)
+    found = bl.pml(joint)(pair)
+    with mpmath.workdps(30):
+        law = mpmath.quad(lambda x: of_pair(pair, x), [0, 0.5, 0.75, 1])
+        truth = mpmath.log(of_pair(pair, mpmath.mpf(0.5)) / law)  # 1 / 1 > 1 / scale
+        assert found.lower <= truth <= found.upper and found.width < 1e-7
+
+
+def test_a_second_release_that_does_not_look_at_the_first_is_that_of_both():
+    first = bl.mechanisms.laplace(b=1.0, secret=BIT)
+    plain = bl.Mechanism(
+        lambda y, x: -abs(y - x[0]) - np.log(2) + 0 * x[1],
+        secret=BIT * LINE,
+        outcome=LINE,
+        log=True,
+    )
+    prior = bl.pmf([F(1, 4), F(3, 4)], on=BIT)
+    one, other = (bl.pml(prior * m)((0.25, 2.0)) for m in (first.then(plain), first & first))
+    assert max(one.lower, other.lower) <= min(one.upper, other.upper)
+    # (0.25, 0.75) tells nothing: the exponents are -1 for both secrets
+    assert np.allclose(
+        (prior * (first & first)).posterior((0.25, 0.75)).probabilities, [1 / 4, 3 / 4]
+    )
+
+
+@pytest.mark.parametrize(
+    "second, error, match",
+    [
+        (bl.mechanisms.laplace(b=1.0, secret=BIT), bl.InvalidInput, "pair"),
+        (lambda y: bl.mechanisms.laplace(b=1.0, secret=BIT), bl.NotYet, "x, y1"),
+        (
+            bl.Mechanism(lambda y, x: 0.5 + 0 * x[1], secret=BIT * LINE, outcome=bl.Finite([0, 1])),
+            bl.NotYet,
+            "second outcome",
+        ),
+    ],
+)
+def test_second_releases_that_are_refused(second, error, match):
+    with pytest.raises(error, match=match):
+        bl.mechanisms.laplace(b=1.0, secret=BIT).then(second)

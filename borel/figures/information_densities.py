@@ -161,12 +161,14 @@ class InformationDensity:
         Returns
         -------
         Bound
-            In nats, perhaps -inf under the product.
+            In nats, perhaps -inf under the product. Certified for a finite secret with a density
+            on an interval of outcomes, by proved tails on both sides; about a level that i has with
+            a positive probability it may be wider than the tolerance.
 
         Raises
         ------
         NotYet
-            Outcomes with a density.
+            Secrets that are not finite with outcomes that have a density.
         """
         s = real("information_density.quantile", s, "a number s in [0, 1]")
         check_level(s, side)
@@ -207,7 +209,23 @@ class InformationDensity:
         Returns
         -------
         Bound
-            A number; exact on finite alphabets.
+            A number; exact on finite alphabets. Certified for a finite secret with outcomes that
+            have a density on a line, perhaps beside atoms, by integrals of h(i); where h jumps at a
+            level that i passes it may be wider than the tolerance: `tail` is narrow there.
+
+        Raises
+        ------
+        NotYet
+            Other secrets with outcomes that have a density, or an h that is not bounded by a power
+            of i where i is not bounded.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> bit = bl.Finite([0.0, 1.0])
+        >>> joint = bl.pmf([0.5, 0.5], on=bit) * bl.mechanisms.gaussian(sigma=1.0, secret=bit)
+        >>> bl.information_density(joint).expectation(lambda t: t**2)
+        Bound(0.190879989 number, certified)
         """
         what = "information_density.expectation"
         function = real_function(what, h, at_minus_infinity=at_minus_infinity)

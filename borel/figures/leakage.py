@@ -245,14 +245,16 @@ class LeakageVariable(Remade):
         -------
         Bound
             A number. Exact on finite alphabets; countable outcomes beyond a head count with all
-            the values that h may have there.
+            the values that h may have there. Certified for outcomes with a density on a line, any
+            secret that has a certified mean. Open where the leakage is not bounded and nothing
+            bounds h there: ``abs(h(t))`` is to be at most a multiple of a power of t.
 
         Raises
         ------
         InvalidInput
             A function that cannot be traced, or that gives no value at infinity where one counts.
         NotYet
-            Outcomes with a density.
+            Products of outcomes with a density.
 
         Examples
         --------
@@ -262,12 +264,6 @@ class LeakageVariable(Remade):
         Bound(0.1644019539 number, exact)
         """
         function = real_function("leakage.expectation", h, at_infinity=at_infinity)
-        if self.joint.outcome.kind in ("continuous", "mixed"):
-            raise NotYet(
-                "leakage.expectation",
-                missing="outcomes with a density",
-                instead="ell.mean(), ell.exp_mean(), or bounds by ell.tail(t).",
-            )
         about: dict[str, Any] = {"units": "number", "least": -math.inf}
         return figure(self.joint, "expectation", self.kind, function, **about)
 

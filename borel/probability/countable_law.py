@@ -174,14 +174,13 @@ class Values:
         charged = np.asarray(masses[1]) > 0
         m_low, m_high = (np.asarray(m, float)[charged] for m in masses)
         low, high = h.over(*(np.asarray(v, float)[charged] for v in (self.lower, self.upper)))
-        terms = [[_least(m_low, m_high, low), -_least(m_low, m_high, -high)]]
+        terms = [weighted((m_low, m_high), (low, high))]
         if self.leftover:
             a, b = h.over(np.array([self.floor]), np.array([self.ceiling]))
             none, rest = np.zeros(1), np.array([self.leftover])
-            terms.append([_least(none, rest, a), -_least(none, rest, -b)])
+            terms.append(weighted((none, rest), (a, b)))
         least, most = (np.concatenate([t[k] for t in terms]) for k in (0, 1))
-        ends = _sum_down(least), -_sum_down(-most)
-        return (-math.inf, math.inf) if any(map(math.isnan, ends)) else ends
+        return sum_of_signs(least, most)
 
     def exp_mean(self) -> tuple[Any, Any]:
         """Enclose the mean of e^value; Fractions where the ratios are exact and finite."""
@@ -255,6 +254,13 @@ def check_level(s: Any, side: str) -> None:
         )
 
 
+def weighted(
+    mass: tuple[np.ndarray, np.ndarray], value: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose the products of enclosed masses and values; 0 times inf is 0."""
+    return _least(*mass, value[0]), -_least(*mass, -value[1])
+
+
 def _least(m_low: np.ndarray, m_high: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Return, rounded down, the least product of a mass and a value; 0 times inf is 0."""
     mass = np.where(value > 0, m_low, m_high)
@@ -263,6 +269,12 @@ def _least(m_low: np.ndarray, m_high: np.ndarray, value: np.ndarray) -> np.ndarr
         # a product rounds once, and an underflow loses at most 2**-1075
         slack = np.where(np.isfinite(found) & (found != 0), np.abs(found) * 2.0**-52 + TINY, TINY)
         return np.where((mass > 0) & (value != 0), found - slack, 0.0)
+
+
+def sum_of_signs(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Enclose a sum of enclosed numbers of any sign; where both infinities meet, anything."""
+    ends = _sum_down(low), -_sum_down(-high)
+    return (-math.inf, math.inf) if any(map(math.isnan, ends)) else ends
 
 
 def _sum_down(terms: np.ndarray) -> float:

@@ -342,19 +342,67 @@ def independent(first: Mechanism, second: Mechanism) -> Mechanism:
     return _product_of_laws(out, first, second)
 
 
+def _adaptive_density(first: Mechanism, second: Any) -> Mechanism:
+    """Return f1(y1|x) f2(y2|x, y1), where the secret of the second is the pair (x, y1)."""
+    pair = first.secret * first.outcome
+    if second.secret != pair:
+        raise InvalidInput(
+            "mech.then",
+            expected=f"a mechanism whose secret is the pair (x, y1), {pair!r}",
+            got=f"one of {second.secret!r}",
+            mend="secret=mech.secret * mech.outcome; its density takes y and x = (x, y1).",
+        )
+    if first.masses or second.masses or first.density is None or second.density is None:
+        raise NotYet(
+            "mech.then",
+            missing="a matrix with a density, or atoms, in one product",
+            instead="of finite mechanisms, a function of y1: mech.then(lambda y1: ...).",
+        )
+    if second.outcome.kind != "continuous":
+        raise NotYet(
+            "mech.then",
+            missing=f"a release on {second.outcome!r} after one on {first.outcome!r}",
+            instead="a second outcome with a density.",
+        )
+    from borel.probability.mechanism import Mechanism
+
+    one, two, d = first.density, second.density, first.outcome.dim
+
+    def density(y: tuple, x: Any) -> Any:
+        left, right = _split(y, d)
+        point = (*_coordinates(x), *_coordinates(left))
+        return one.logarithm(left, x) + two.logarithm(right, point)
+
+    outcome = first.outcome * second.outcome
+    out = Mechanism(None, secret=first.secret, outcome=outcome)
+    out.density = Density(density, {"y": outcome, "x": first.secret}, log=True)
+    out.density.check(repr(out))
+    return _product_of_laws(out, first, second)
+
+
+def _coordinates(point: Any) -> tuple:
+    return point if isinstance(point, tuple) else (point,)
+
+
 def _split(point: Any, dim: int) -> tuple[Any, Any]:
     """Return the points of two factors of a product, the first of so many coordinates."""
     left, right = point[:dim], point[dim:]
     return left if dim > 1 else left[0], right if len(right) > 1 else right[0]
 
 
-def adaptive(first: Mechanism, second: Callable[[Any], Mechanism]) -> Mechanism:
-    """P_{Y1 Y2|X} = P_{Y1|X} P_{Y2|X,Y1}, the second mechanism chosen by y1."""
+def adaptive(first: Mechanism, second: Mechanism | Callable[[Any], Mechanism]) -> Mechanism:
+    """P_{Y1 Y2|X} = P_{Y1|X} P_{Y2|X,Y1}, the second mechanism chosen by y1, or one of (x, y1)."""
+    from borel.probability.mechanism import Mechanism
+
+    if isinstance(second, Mechanism):
+        return _adaptive_density(first, second)
     if not first.finite:
         raise NotYet(
             "mech.then",
-            missing="a first outcome that is not finite",
-            instead="a & b, when the second does not depend on y1.",
+            missing="a function of a first outcome that is not finite",
+            instead="a mechanism whose secret is the pair (x, y1): bl.Mechanism(lambda y, x: ..., "
+            "secret=X * Y1, outcome=Y2), where x[0] is the secret and x[1] is y1; or a & b, when "
+            "the second does not depend on y1.",
         )
     _require_function("mech.then", second)
     chosen = [second(label) for label in first.outcome.labels]

@@ -35,6 +35,8 @@ def log_ratios(joint: Any, y: Any) -> tuple[np.ndarray, float, str]:
     law = np.asarray(joint.prior.probabilities != 0, bool)
     labels = np.asarray(joint.prior.on.array)[law]
     try:
+        if isinstance(y, tuple):
+            raise NotEnclosed("a pair of outcomes")
         engine = _engine[0](joint)
         low, high = engine.information_density_at(labels, np.broadcast_to(y, labels.shape))
         proved = engine.status_covering in ("exact", "certified")

@@ -8,9 +8,11 @@ of the positive pieces, an integral of f(y|x), or of f_Y under the product of th
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from flint import arb
 
 from borel import settings
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
 
 _BITS, _DEPTH, _PIECES = 128, 64, 20_000
+_FEW, _REACH, _FAR = 1000, 2.0**-10, 2.0**12
 _SHORT = 2.0**-46
 _FLAT, _TIE = 10, 2.0**-80
 
@@ -34,6 +37,7 @@ class DensityTail(Excesses):
     """Tails of i(X;Y), where X is finite and Y has a density on an interval."""
 
     most = 32
+    pieces = _PIECES
 
     def tail(self, under: str, t: Any) -> tuple[float, float]:
         """Enclose P{i > t} and P{i >= t}, for a level as a ball: what is open counts above only."""
@@ -53,6 +57,62 @@ class DensityTail(Excesses):
         room = ball(1 + 4 * self.engine.slack)  # a kernel that is off 1
         low, high = low / room, high * room + ball(beyond) * room
         return max(ends(low)[0], 0.0), min(ends(high)[1], 1.0)
+
+    def quantile(self, under: str, s: Fraction, side: str) -> tuple[float, float]:
+        """Enclose inf{t : P{i <= t} >= s}; with side="right", sup{t : P{i <= t} <= s}.
+
+        A level t is an upper end if P{i <= t} >= s (> s) is proved, and a lower one if it is
+        proved to be < s (<= s). Levels on both sides of a guess in float64 are tried, then between.
+        """
+        if len(self.points) == 1:
+            return 0.0, 0.0
+        self.pieces = _FEW  # i may be one number on a piece: near it a tail takes long
+        tol, guess = settings.current().tol, self._guess(under, float(s))
+        low, high = -math.inf, self.engine.ceiling("pml")
+        for sign in (1.0, -1.0):
+            reach = _REACH
+            while low < guess + sign * reach < high and reach < _FAR and not self.late():
+                t = guess + sign * reach
+                side_of = self._side(under, t, s, side)
+                low, high = (t if side_of < 0 else low), (t if side_of > 0 else high)
+                if side_of == sign:
+                    break
+                reach *= 8
+        while high - low > tol and math.isfinite(low) and not self.late():
+            t = low + (high - low) / 2
+            side_of = self._side(under, t, s, side)
+            low, high = (t if side_of < 0 else low), (t if side_of > 0 else high)
+            if not side_of:  # it jumps about here: up to it, from both sides
+                return self._up_to(t, low, -1, under, s, side), self._up_to(
+                    t, high, 1, under, s, side
+                )
+        return low, high
+
+    def _up_to(self, t: float, end: float, sign: int, under: str, s: Fraction, side: str) -> float:
+        """Move an end of an enclosure towards a level that is not decided."""
+        while abs(end - t) > settings.current().tol and not self.late():
+            closer = t + (end - t) / 8
+            if self._side(under, closer, s, side) != sign:
+                break
+            end = closer
+        return end
+
+    def _side(self, under: str, t: float, s: Fraction, side: str) -> int:
+        """Return 1 if the quantile is proved to be at most t, -1 if at least t, 0 if neither."""
+        low, high = (1 - Fraction(end) for end in self.tail(under, ball(t))[::-1])
+        if low > s or (low == s and side == "left"):
+            return 1
+        return -1 if high < s or (high == s and side == "right") else 0
+
+    def _guess(self, under: str, s: float) -> float:
+        """Return about the quantile of i, in float64."""
+        ratio, mass = self.ratios()
+        weights = np.array([float(w.mid()) for w in self.weights])
+        masses = (weights[:, None] * mass * (ratio if under == "joint" else 1.0)).ravel()
+        order = np.argsort(ratio.ravel())
+        total = np.cumsum(masses[order])
+        k = min(int(np.searchsorted(total, s * total[-1])), len(total) - 1)
+        return math.log(max(float(ratio.ravel()[order[k]]), 1e-300))
 
     @property
     def law(self) -> Graph:
@@ -101,7 +161,7 @@ class DensityTail(Excesses):
                     # a level that i has on a whole piece is never decided
                     off = centre[1] < t - margin - _TIE or centre[0] > t + margin + _TIE
                     whole |= not off
-                if sign or whole or not a < middle < b or len(found) > _PIECES or self.late():
+                if sign or whole or not a < middle < b or len(found) > self.pieces or self.late():
                     if found and found[-1][1:] == (a, sign):
                         a = found.pop()[0]
                     found.append((a, b, sign))

@@ -15,6 +15,7 @@ from borel import settings
 from borel.engine.continuous.endpoint_means import EndMeans
 from borel.engine.continuous.engine import CertifiedEngine, covering
 from borel.engine.continuous.event_figures import figure, of_event
+from borel.engine.continuous.function_means import FunctionMean
 from borel.engine.continuous.outcome_partition import Partition
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.kernels.leakage_on_boxes import Bands
@@ -44,11 +45,13 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
+    from borel.probability.real_functions import RealFunction
 
 _OPEN = (
     "no bound from above was found within the budget, nor a proof that it is infinite; "
     'options(engine="estimate") gives a value that proves nothing'
 )
+_FAR_OUT = "the leakage is not bounded over the outcomes, and nothing bounds its function there"
 _IMPOSSIBLE = (
     "the probability of the pairs whose secret makes the outcome impossible is not enclosed"
 )
@@ -273,6 +276,31 @@ class CertifiedOutcomes(CertifiedEngine):
             raise NotYet("bl.information_density", missing=f"a proof: {error}") from None
         return self.bound(*found, units="probability")
 
+    @covering
+    def density_quantile(self, under: str, s: Any, side: str) -> Bound:
+        """Enclose the quantile of i at level s, for a finite secret."""
+        from borel.engine.continuous.density_law import DensityTail
+
+        check_level(s, side)
+        if s == 1:  # where i is large both laws have mass: its essential supremum is that of PML
+            return self.sup("pml")
+        try:
+            found = DensityTail(self).quantile(under, Fraction(s), side)
+        except NotEnclosed as error:
+            raise NotYet("bl.information_density", missing=f"a proof: {error}") from None
+        return self.signed_bound(*found)
+
+    @covering
+    def density_expectation(self, under: str, h: RealFunction) -> Bound:
+        """Enclose the mean of h(i), for a finite secret."""
+        from borel.engine.continuous.density_means import DensityMean
+
+        try:
+            found = DensityMean(self, under, h).enclose()
+        except NotEnclosed as error:
+            raise NotYet("bl.information_density", missing=f"a proof: {error}") from None
+        return self.signed_bound(*found, units="number")
+
     def psi_1(self, level: Threshold) -> Bound:
         """Enclose the mean penalty of outcomes whose leakage exceeds a level."""
         return figure(self, "psi_1", level)
@@ -462,3 +490,37 @@ class CertifiedOutcomes(CertifiedEngine):
     def exp_mean(self, kind: str) -> Bound:
         """Enclose the mean of e^leakage."""
         return self._expectation(kind, "exp", "ratio")
+
+    @covering
+    def expectation(self, kind: str, h: RealFunction) -> Bound:
+        """Enclose the mean of a function of the leakage."""
+        deadline, tol, turns, gaps = self.deadline(), self._aim(), count(), np.zeros(0)
+        part = self.partition(kind)
+        mean = FunctionMean(part, h)
+
+        def enclose() -> tuple[float, float]:
+            nonlocal gaps
+            ends, gaps = mean.enclose()
+            return ends
+
+        def settled(low: float, high: float) -> bool:
+            turn, known = next(turns), gaps[np.isfinite(gaps)].sum()
+            size = max([1.0, *(abs(e) for e in (low, high) if math.isfinite(e))])
+            if math.isinf(low) or math.isinf(high):  # cuts do not change that, far out
+                return low == high or (turn > 8 and known <= 1e-4 * size)
+            return high - low <= (1 - 2 * _SPACE) * tol * size
+
+        def cut(low: float, high: float) -> bool:
+            worst = float(gaps[np.isfinite(gaps)].max(initial=0.0))
+            limit = max(1e-3 * worst, 0.1 * tol / len(gaps))
+            return part.split((gaps >= limit) & (gaps > 0), deadline)
+
+        anything = -math.inf, math.inf
+        low, high = refine(enclose, cut, settled=settled, until=deadline, rounds=200, ends=anything)
+        notes = (*self.assumptions, *self.theorem)
+        if low != high and (math.isinf(low) or math.isinf(high)):
+            about = {"assumptions": notes, "units": "number"}
+            return Bound.undecided(low, high, reason=_FAR_OUT, **about)
+        if math.isinf(low) and part.infinite is not None:
+            notes = (*notes, part.infinite.statement)
+        return super().bound(low, high, units="number", assumptions=notes)
