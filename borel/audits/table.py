@@ -177,7 +177,7 @@ def rows(audit: AuditFigures) -> list[Row]:
 
 
 HOW_TO_CERTIFY = (
-    "No certificates were made; `borel audit --certificates` makes them, and `borel check` "
+    "No certificates were made: the command borel audit --certificates makes them, and borel check "
     "verifies them with other code."
 )
 
