@@ -224,6 +224,10 @@ CASES = {
         lambda: bl.priors.interior(0, bl.Integers(0, 2**70)),
         ["bl.priors.interior", "at most 10**8 labels"],
     ),
+    "an interior of no prior": (
+        lambda: bl.priors.interior(0.6, AB),
+        ["bl.priors.interior", "c >= 0 and <= 1/2", "got 0.6"],
+    ),
     "an upper probability above 1": (
         lambda: bl.priors.box(0, 5, on=AB),
         ["bl.priors.box", "0 <= lower <= upper <= 1", "got [0, 5]", "'a'"],

@@ -441,6 +441,15 @@ def theorem_5_proof() -> Iterator[Any]:
     yield same(theta, 1)
 
 
+def after_w(delta: F) -> tuple[Joint, Joint, Any]:
+    """Return randomised response of three secrets, its joint after W (N = 2), and e^l(X -> N)."""
+    joint = response([F(1, 5), F(3, 10), HALF], F(2))
+    q = joint.marginal.probabilities.tolist()
+    theta = (delta - q[0]) / q[1]
+    w = bl.Mechanism.from_matrix([[1, 0, 0], [0, theta, 1 - theta], [0, 0, 1]])
+    return joint, joint.prior * (w @ joint.mechanism), joint.mechanism.matrix[1, 1] / q[1]
+
+
 @says(
     "Theorem 5",
     "The right quantile of W is the envelope, as its proof writes.",
@@ -451,13 +460,25 @@ def theorem_5_proof() -> Iterator[Any]:
 )
 def theorem_5_proof_equality() -> Iterator[Any]:
     """Three secrets at delta = 1/3: the quantile of W, the rest of N sent to N + 1, against it."""
-    joint, delta = response([F(1, 5), F(3, 10), HALF], F(2)), F(1, 3)
-    q = joint.marginal.probabilities.tolist()
-    theta = (delta - q[0]) / q[1]
-    w = bl.Mechanism.from_matrix([[1, 0, 0], [0, theta, 1 - theta], [0, 0, 1]])
-    found = eb.quantiles(joint.prior * (w @ joint.mechanism), delta).bad
-    assert same(found, joint.mechanism.matrix[1, 1] / q[1]).holds
-    yield same(found, bl.envelope(joint)(delta))
+    joint, shared, least = after_w(F(1, 3))
+    found = eb.quantiles(shared, F(1, 3)).bad
+    assert same(found, least).holds
+    yield same(found, bl.envelope(joint)(F(1, 3)))
+
+
+@says(
+    "Theorem 5",
+    "The left quantile of W is at least log alpha/q_N, as the third regime of its proof writes.",
+    part="proof-bar",
+    scope="one prior, one delta",
+    errata=(24,),
+    reads="the right quantile, eps-bar_W, is: a bar is missing",
+)
+def theorem_5_proof_bar() -> Iterator[Any]:
+    """Three secrets at delta = 2/5: both quantiles of W, the rest of N sent to N + 1."""
+    _, shared, least = after_w(F(2, 5))
+    assert same(eb.quantiles(shared, F(2, 5)).bad, least).holds
+    yield at_most(least, eb.quantiles(shared, F(2, 5)).good)
 
 
 @says(

@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction as F
@@ -74,13 +75,15 @@ def test_what_is_refuted_are_the_errors_and_nothing_else(judged):
 
 @pytest.mark.slow
 def test_every_statement_in_full_and_none_is_vacuous():
+    start = time.process_time()
     found = [(s, s.judge()) for s in statements()]
+    spent = time.process_time() - start  # of this process: others on the machine do not count
     assert [s.id for s, j in found if not s.expects(j.verdict)] == []
     drawn = {s.id: (s, fewer(s, s.cases.count).judge().facts) for s, _ in found if s.cases}
     few = {name: facts for name, (s, facts) in drawn.items() if facts < s.cases.count}
     rare = {"pml:Remark-3", "pml:Proposition-4", "disclosure:Corollary-3.10"}  # their premises are
     assert set(few) == rare | {"disclosure:Proposition-3.6"} and min(few.values()) >= 15
-    assert sum(j.seconds for _, j in found) < 300
+    assert spent < 300
 
 
 @pytest.mark.parametrize(
@@ -91,6 +94,12 @@ def test_every_statement_in_full_and_none_is_vacuous():
         ("envelopes:Algorithm-1-binary", "not 2 = 10/9"),  # log(1/0.9) against log 2
         ("disclosure:Remark-B.1", "not 1 < 1"),
         ("preprint:Theorem-5", "not inf < inf"),
+        ("pmc:Figure-2-boundary", "not 6/5 < 6/5"),  # 0.2/(1 - 0.8 * 25/24)
+        ("pml:Equation-11", "not 0.693147 = 2"),
+        ("disclosure:Example-3.1-ends", "not 1/2 < 1/2"),  # fair bits, an odd number of them
+        ("envelopes:Theorem-5-proof-equality", "not 1.53846 = 41/26"),  # W has 20/13, Z has 41/26
+        ("envelopes:Theorem-5-proof-bar", "not 20/13 <= 1.12179"),  # (1/2 + 9/52)/(3/5)
+        ("readings:Reading-14-interior", "not 6/5 <= 1"),
     ],
 )
 def test_refutations_show_the_figures(name, shown):
