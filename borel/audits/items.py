@@ -274,7 +274,7 @@ def _disclosed(label: str, attribute: Any, joint: Joint, packed: Callable[..., x
         return {
             name: packed(found.remaining, **_row(row, "attribute", **about, **over)),
             f"{name}/entropy": packed(found.entropy),
-            f"{name}/line": packed(found.line),
+            f"{name}/line": packed(found.line, context=json.dumps(over)),
         }
 
     return _guard(name, compute, row)
