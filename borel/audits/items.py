@@ -211,7 +211,11 @@ def _random_nodes(
         place = _measure(kind)(prior * joint.mechanism).sup().witness or {}
         if {"x", "y"} <= set(place):
             about["worst"] = {name: to_plain(place[name]) for name in ("y", "x")}
-    if packed is with_certificate and epsilon.status != "estimate" and found.upper < math.inf:
+    if (
+        packed is with_certificate
+        and epsilon.status not in ("estimate", "undecided")
+        and found.upper < math.inf
+    ):
         one[f"{kind}/{ONE_DRAW}"] = packed(epsilon.one(**epsilon.nearest(found.value)))
     return {
         kind: packed(found, **_row(label, FIGURES[kind].title, **about)),

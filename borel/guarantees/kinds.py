@@ -36,6 +36,8 @@ class _Pointwise(TailGuarantee):
         if self.delta == 0:
             return at_most(variable.sup(), level)
         if hasattr(variable, "by_draw"):
+            if joint.prior.trouble and (always := at_most(variable.sup(), level)).holds:
+                return always  # under every prior, for which the draws are not needed
             return self._of_draws(variable.by_draw, level)
         if level.ratio is not None and getattr(joint, "rational", False):
             return self._exactly(joint, level.ratio)
