@@ -104,6 +104,19 @@ def test_over_a_set_of_priors_with_confidence():
     assert "Disclosed: “a constant”." in words, "whatever the sample"
 
 
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_no_certificate_of_an_audit_with_attributes_is_refused(confidence, tmp_path):
+    noisy = bl.mechanisms.randomized_response(secret=["no", "yes"], ratio=2) @ TELLS
+    learnt = bl.table(ROWS, ["smokes", "ill"], confidence=confidence)
+    ratios = [bl.guarantees.PML(ratio=2), bl.guarantees.LDP(ratio=2)]
+    asked = study(prior=learnt, mechanism=noisy, guarantees=ratios)
+    bl.audit(asked, output=tmp_path, certificates=True)
+    found = {row.name: row.outcome for row in verify(tmp_path)}
+    assert "refused" not in found.values()
+    lines = [name for name in found if name.endswith("/line") or name.startswith("guarantees/")]
+    assert len(lines) == 7 and {found[name] for name in lines} == {"verified"}
+
+
 @pytest.mark.slow
 def test_secrets_on_a_line_and_what_is_not_decided():
     on = bl.Interval(0, 1)

@@ -3,11 +3,13 @@
 import mpmath
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import stats
 
 import borel as bl
 from borel.errors import InvalidInput
 
+DRAWS = np.array([0.5, 0.75])
 TABLE = {
     "normal": (bl.normal, {"mu": 0.3, "sigma": 2.0}, stats.norm(0.3, 2.0), [-1.0, 0.2, 5.0]),
     "laplace": (bl.laplace, {"mu": 0.3, "b": 2.0}, stats.laplace(0.3, 2.0), [-1.0, 0.2, 5.0]),
@@ -192,6 +194,52 @@ def test_counts_of_pymc_with_parameters():
 
 
 @pytest.mark.parametrize(
+    ("law", "given", "twin"),
+    [
+        ("Beta", {"alpha": 3.0, "beta": 7.0}, lambda: bl.beta(alpha=3, beta=7)),
+        ("Beta", {"mu": 0.25, "nu": 8.0}, lambda: bl.beta(alpha=2, beta=6)),
+        ("Poisson", {"mu": 2.0}, lambda: bl.poisson(mu=2.0)),
+        ("Uniform", {"lower": 0.0, "upper": 0.5}, lambda: bl.uniform(bl.Interval(0, 0.5))),
+    ],
+)
+def test_numbers_as_parameters_of_a_pymc_law(law, given, twin):
+    import pymc as pm
+
+    law, twin = bl.from_pymc(getattr(pm, law).dist, **given), twin()
+    assert law.on == twin.on and law.family[0] == twin.family[0]
+    assert twin.family[0] == "uniform" or law.family == twin.family
+    assert (law.tail is None) == (twin.tail is None)
+
+
+@pytest.mark.parametrize("kind", ["mu", "kumaraswamy", "a draw"])
+def test_pymc_laws_with_parameters_have_certificates(kind):
+    import pymc as pm
+
+    given = {"mu": 0.3, "nu": 10.0}  # 0.3 * 10 is rounded, and the checks of it are decided
+    if kind == "mu":
+        law = bl.from_pymc(pm.Beta.dist, **given)
+    elif kind == "kumaraswamy":
+        law = bl.from_pymc(pm.Kumaraswamy.dist, a=2.0, b=3.0)
+    else:
+        draws = {name: (("chain", "draw"), np.full((2, 4), v)) for name, v in given.items()}
+        learnt = bl.priors.from_posterior(
+            xr.Dataset(draws), lambda d: bl.from_pymc(pm.Beta.dist, mu=d["mu"], nu=d["nu"])
+        )
+        law = learnt.one(3)
+    at = bl.pml(law * bl.mechanisms.laplace(b=0.5, secret=bl.Interval(0, 1)))(0.3)
+    with mpmath.workdps(30):
+        mu, nu = mpmath.mpf(0.3), mpmath.mpf(10)
+        density = lambda x: x ** (mu * nu - 1) * (1 - x) ** (nu - mu * nu - 1)  # noqa: E731
+        total = mpmath.beta(mu * nu, nu - mu * nu)
+        if kind == "kumaraswamy":
+            density, total = lambda x: 6 * x * (1 - x**2) ** 2, 1
+        noisy = lambda x: density(x) * mpmath.exp(-2 * abs(mpmath.mpf(0.3) - x))  # noqa: E731
+        truth = -mpmath.log(mpmath.quad(noisy, [0, mpmath.mpf(0.3), 1]) / total)
+        assert at.status == "certified" and at.lower <= truth <= at.upper
+    assert at.certify().certificate is not None
+
+
+@pytest.mark.parametrize(
     ("make", "words"),
     [
         (lambda pm: bl.from_pymc(pm.Beta.dist(2, 5), alpha=2.0), "a function of alpha"),
@@ -199,8 +247,8 @@ def test_counts_of_pymc_with_parameters():
         (lambda pm: bl.from_pymc(pm.Beta.dist, alpha="two", beta=5.0), "alpha"),
         (lambda pm: bl.from_pymc(lambda p: p, p=0.5), "a PyMC distribution"),
         (lambda pm: bl.from_pymc(pm.Normal.dist, rate=0.5), "a function of rate"),
-        (lambda pm: bl.from_pymc(pm.Uniform.dist, lower=0.0, upper=0.5), "on="),
-        (lambda pm: bl.from_pymc(lambda x: pm.Normal.dist(x, 1), x=0.5), "other names than x"),
+        (lambda pm: bl.from_pymc(pm.Uniform.dist, lower=DRAWS, upper=2.0), "on="),
+        (lambda pm: bl.from_pymc(lambda x: pm.Normal.dist(x, 1), x=DRAWS), "other names than x"),
     ],
 )
 def test_wrong_parameters_of_a_pymc_law(make, words):
@@ -212,7 +260,6 @@ def test_wrong_parameters_of_a_pymc_law(make, words):
 
 def test_arrays_of_draws_given_to_pymc_itself():
     import pymc as pm
-    import xarray as xr
 
     draws = xr.Dataset({"a": (("chain", "draw"), np.full((2, 100), 2.0))})
     with pytest.raises(InvalidInput, match=r"bl.from_pymc\(pm.Beta.dist, alpha="):

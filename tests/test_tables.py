@@ -224,6 +224,8 @@ def test_a_probability_of_which_nothing_is_known_is_said_so():
     nothing = "Nothing is proved of the posterior probability that PML(1) holds."
     assert said(0, 1) == nothing
     assert "is 0.25 or less (confidence 90 %" in said(0, 0.25)
+    assert "is 0.08255 to 0.1251 (confidence 90 %" in said(0.082559, 0.12501)
+    assert "is 0.5 or more (confidence 90 %" in said(0.5, 1) and "holds is 1 (conf" in said(1, 1)
 
 
 def test_short_rounds_by_less_than_any_float_shows():

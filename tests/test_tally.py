@@ -200,3 +200,23 @@ def test_a_missing_probability_is_refused(given):
         bl.pmf(given)
     with pytest.raises(bl.InvalidInput):
         bl.Mechanism.from_matrix([given, given])
+
+
+def test_what_holds_under_every_prior_needs_no_confidence():
+    learnt = bl.priors.from_counts({"a": 20, "b": 3, "c": 0}, confidence=0.95)
+    joint = learnt * bl.mechanisms.randomized_response(secret=learnt.on, ratio=8)
+    g = bl.guarantees
+    for guarantee in (g.LDP(2.1), g.LDP(ratio=8), g.PML(2.1), g.PMC(ratio=8), g.LIP(2.1)):
+        verdict = joint.satisfies(guarantee)
+        assert verdict.holds is True and verdict.bound.confidence is None
+        assert verdict.bound.lower <= 0 and math.log(8) <= verdict.bound.upper < 2.08
+    for guarantee in (g.LDP(2.07), g.PML(2.07), g.LIP(2.07)):
+        assert joint.satisfies(guarantee).holds is None
+
+
+def test_a_threshold_inside_an_enclosure_is_said_so_at_once():
+    bound = bl.Bound.statistical(0.5, 0.75, confidence=0.95)
+    verdict = bound <= 0.6
+    assert verdict.holds is None and "lies inside the enclosure [0.5, 0.75]" in verdict.reason
+    assert ".at(" not in verdict.reason and verdict.at(confidence=0.95).holds is None
+    assert "ask .at(confidence=...)" in (bound <= 0.8).reason

@@ -35,6 +35,11 @@ NAMED = {
     "guarantees/PML-epsilon-0.25": PML.sup,
     "guarantees/LDP-epsilon-1.5": lambda: bl.ldp(TABLE),
     "guarantees/PML-epsilon-0.25-delta-0.01": lambda: PML.tail(0.25),
+    "guarantees/LDP-log-8": lambda: bl.ldp(TABLE),
+    "guarantees/PML-log-6-5-delta-1-100": lambda: PML.tail(
+        bl.guarantees.PML(ratio=F(6, 5)).epsilon
+    ),
+    "disclosure/smokes/line": PML.sup,
 }
 OTHERS = {
     "the other leakage": ("pml", PMC.sup, "it is a supremum of pml, its certificate is about pmc"),
@@ -51,6 +56,12 @@ OTHERS = {
         lambda: PML.tail(0.125),
         "the tail at 0.25",
     ),
+    "another ratio": (
+        "guarantees/PML-log-6-5-delta-1-100",
+        lambda: PML.tail(bl.guarantees.PML(ratio=F(7, 5)).epsilon),
+        "the tail at 0.18232",
+    ),
+    "another line": ("disclosure/smokes/line", PMC.sup, "it is a supremum of pml"),
     "a closed tail": (
         "guarantees/PML-epsilon-0.25-delta-0.01",
         lambda: PML.tail(0.25, closed=True),

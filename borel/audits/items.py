@@ -211,7 +211,11 @@ def _random_nodes(
         place = _measure(kind)(prior * joint.mechanism).sup().witness or {}
         if {"x", "y"} <= set(place):
             about["worst"] = {name: to_plain(place[name]) for name in ("y", "x")}
-    if packed is with_certificate and epsilon.status != "estimate" and found.upper < math.inf:
+    if (
+        packed is with_certificate
+        and epsilon.status not in ("estimate", "undecided")
+        and found.upper < math.inf
+    ):
         one[f"{kind}/{ONE_DRAW}"] = packed(epsilon.one(**epsilon.nearest(found.value)))
     return {
         kind: packed(found, **_row(label, FIGURES[kind].title, **about)),
@@ -274,7 +278,7 @@ def _disclosed(label: str, attribute: Any, joint: Joint, packed: Callable[..., x
         return {
             name: packed(found.remaining, **_row(row, "attribute", **about, **over)),
             f"{name}/entropy": packed(found.entropy),
-            f"{name}/line": packed(found.line),
+            f"{name}/line": packed(found.line, context=json.dumps(over)),
         }
 
     return _guard(name, compute, row)

@@ -343,6 +343,11 @@ def _probability(bound: Bound, guarantee: str) -> str:
             f"of about {short(bound.value, 'nearest')}."
         )
     said = f"the posterior probability that {guarantee} holds"
+    if bound.lower == 1:
+        return qualified(bound, f"{said} is 1")
+    if bound.lower > 0 and bound.upper < 1:
+        ends = f"{short(bound.lower, 'down')} to {short(bound.upper, 'up')}"
+        return qualified(bound, f"{said} is {ends}")
     if bound.lower > 0:
         return qualified(bound, f"{said} is {short(bound.lower, 'down')} or more")
     if bound.upper < 1:

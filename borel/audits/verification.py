@@ -17,12 +17,15 @@ from borel.audits.table import ONE_DRAW
 from borel.checker.reading import extended, parse
 from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.errors import InvalidInput
+from borel.guarantees.rounded_levels import level_of
 from borel.probability.bound import Bound, Ratio
 
 _ROUNDING = 2.0**-30
 _GUARANTEE = re.compile(
-    r"guarantees/(?P<kind>\w+)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
+    r"guarantees/(?P<kind>\w+)-(epsilon-(?P<epsilon>[0-9.]+)|log-(?P<ratio>[0-9]+(-[0-9]+)?))"
+    r"(-delta-(?P<delta>[0-9.]+(-[0-9]+)?))?"
 )
+_LINE = re.compile(r"disclosure/[^/]+/line")
 _SET, _ONE = "over a set of priors", "about one prior"
 
 
@@ -239,15 +242,23 @@ def _wanted(name: str) -> tuple[str, tuple, str] | None:
             return "quantile", (kind, levels, "left"), "the " + of.replace("-", " at ")
     if name in ("pml/one outcome", "pmc/one outcome"):
         return "at", (name[:3], None), "the leakage at one outcome"
+    if _LINE.fullmatch(name):  # the line of Theorem 3.5 is the largest PML
+        return _wanted("pml")
     guarantee = _GUARANTEE.fullmatch(name)
     if guarantee is None:
         return None
-    leakage, epsilon, delta = guarantee["kind"].lower(), guarantee["epsilon"], guarantee["delta"]
-    if delta is None or float(delta) == 0:
+    leakage, delta = guarantee["kind"].lower(), guarantee["delta"]
+    if delta is None or _number(delta) == 0:
         return _wanted(leakage)
     if leakage not in LEAKAGES:
         return None
-    return "tail", (leakage, Fraction(float(epsilon)), False), f"the tail at {epsilon}"
+    level = guarantee["epsilon"] or level_of(leakage, None, _number(guarantee["ratio"])).nats
+    return "tail", (leakage, Fraction(float(level)), False), f"the tail at {level}"
+
+
+def _number(named: str) -> Fraction:
+    """Read a number in the name of a guarantee: 0.01, or 1-100 for 1/100."""
+    return Fraction(named.replace("-", "/"))
 
 
 def _are(arguments: dict, wanted: dict[str, Any]) -> bool:

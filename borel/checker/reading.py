@@ -129,8 +129,8 @@ def end(data: Any, where: str) -> float:
         value = float.fromhex(data)
     except (ValueError, OverflowError):
         raise Refused(where, f"expected a float in hexadecimal, got {data[:40]!r}") from None
-    # also NaN, decimals without 0x, spaces, other spellings
-    written = value.hex() == data and not math.isnan(value)
+    require(not math.isnan(value), where, f"expected a number, got {data[:40]!r}")
+    written = value.hex() == data  # neither decimals without 0x, nor spaces, nor other spellings
     require(written, where, f"{data[:40]!r} is not how a float is written, {value.hex()!r}")
     return value
 

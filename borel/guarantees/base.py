@@ -102,7 +102,7 @@ def at_most(bound: Any, level: Level) -> Any:
     ratio = level.ratio
     if hasattr(bound, "at_most"):  # of every posterior draw
         low, high = nats_around(level)
-        return bound.at_most(low, high)
+        return bound.at_most(low, high, ratio)
     if ratio is None or not isinstance(bound, Bound):
         return bound <= level.nats
     return Verdict._compare(

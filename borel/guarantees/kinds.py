@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from borel.engine import engine_for
 from borel.figures.averages import maximal_leakage, tail_leakage
@@ -15,11 +15,35 @@ from borel.figures.worst_cases import event_maximal_leakage
 from borel.guarantees.base import FigureGuarantee, Guarantee, TailGuarantee, at_most, nats_around
 from borel.guarantees.rounded_levels import Level, larger, level_of, log_of
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
+from borel.priors.posterior_leakage import level_of_all_secrets
 from borel.priors.random_verdict import RandomVerdict
-from borel.probability.bound import Bound, Ratio, Verdict
+from borel.probability.bound import Bound, Ratio, Verdict, weakest
+from borel.probability.joint import Joint
 
-if TYPE_CHECKING:
-    from borel.probability.joint import Joint
+
+def _under_every_prior(joint: Joint, answer: Verdict, level: Level) -> Verdict:
+    """Return that a level of PML, PMC, LIP or LDP holds over a set that was learnt from a sample.
+
+    All of them are at most LDP over all secrets, under every prior: where that proves the level, it
+    needs no confidence. Any other answer stays.
+    """
+    bound = answer.bound
+    if type(joint) is not Joint or bound.status != "statistical" or joint.prior.over != "set":
+        return answer
+    top = None if bound.lower > level.nats else level_of_all_secrets(joint)
+    if top is None or not at_most(top, level).holds:
+        return answer
+    status = weakest([top.status, "certified"])
+    return Verdict(True, Bound.of(status, 0.0, top.upper, assumptions=top.assumptions))
+
+
+class _BelowLDP(FigureGuarantee):
+    """A guarantee of a figure that is at most LDP over all secrets, under every prior."""
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        (level,) = self.levels
+        return _under_every_prior(joint, super().holds_for(joint), level)
 
 
 class _Pointwise(TailGuarantee):
@@ -34,8 +58,10 @@ class _Pointwise(TailGuarantee):
         """Return whether the joint satisfies the guarantee."""
         variable, (level,) = self._variable(joint), self.levels
         if self.delta == 0:
-            return at_most(variable.sup(), level)
+            return _under_every_prior(joint, at_most(variable.sup(), level), level)
         if hasattr(variable, "by_draw"):
+            if joint.prior.trouble and (always := at_most(variable.sup(), level)).holds:
+                return always  # under every prior, for which the draws are not needed
             return self._of_draws(variable.by_draw, level)
         if level.ratio is not None and getattr(joint, "rational", False):
             return self._exactly(joint, level.ratio)
@@ -268,7 +294,7 @@ class TailLeakage(TailGuarantee):
         return at_most(tail_leakage(joint, self.delta), self.levels[0])
 
 
-class LDP(FigureGuarantee):
+class LDP(_BelowLDP):
     r"""epsilon-LDP on the support of the prior, P_X x P_X x P_Y almost surely.
 
     .. math:: f(y|x) \le e^\varepsilon f(y|x')
@@ -303,7 +329,7 @@ class LDP(FigureGuarantee):
         return ldp(joint)
 
 
-class LIP(FigureGuarantee):
+class LIP(_BelowLDP):
     r"""epsilon-LIP: :math:`|i(x;y)| \le \varepsilon`, P_X x P_Y almost surely.
 
     Under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost: "almost

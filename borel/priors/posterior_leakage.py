@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from borel import _compat, settings
 from borel.constants import inside, real
 from borel.engine.certificates import Question
-from borel.errors import BudgetSpent, InvalidInput, NotYet
+from borel.errors import BorelError, BudgetSpent, InvalidInput, NotYet
 from borel.numerics.intervals.rounding import log_fraction
 from borel.priors.confidence_intervals import levels_for
 from borel.priors.random_bound import RandomBound
@@ -42,6 +43,7 @@ def random_figure(
     compute: Callable[[Any], Any],
     name: str,
     of_draw: Callable[[int], Question],
+    ceiling: Callable[[], Bound | None] | None = None,
 ) -> RandomBound:
     """Return a figure of every draw, from what an engine gives of all of them."""
     learnt: PriorDraws = joint.prior
@@ -68,7 +70,22 @@ def random_figure(
         least=found.least,
         most=found.most,
         of_draw=of_draw,
+        ceiling=ceiling,
     )
+
+
+def level_of_all_secrets(joint: Joint) -> Bound | None:
+    """Return LDP over all secrets of the priors' alphabet, its atoms included; None if not known.
+
+    PML and PMC under every prior are at most it.
+    """
+    from borel.figures.levels import ldp
+    from borel.priors.constructors import full_support
+
+    try:
+        return ldp(full_support(joint.prior.on) * joint.mechanism)
+    except BorelError:
+        return None
 
 
 class PosteriorLeakage(Remade):
@@ -170,7 +187,9 @@ class PosteriorLeakage(Remade):
         def figure() -> RandomBound:
             engine = self._engine() if self.joint.prior.size else None
             of_draw = asked_of_draw(self.joint, asked[0], self.kind, *asked[1:])
-            return random_figure(self.joint, engine, compute, name, of_draw)
+            # a version at one outcome may leak more than the essential supremum
+            most = partial(level_of_all_secrets, self.joint) if asked == ("sup",) else None
+            return random_figure(self.joint, engine, compute, name, of_draw, most)
 
         return self._memo.figure(repr(asked), figure)
 
@@ -296,6 +315,9 @@ class PosteriorLeakage(Remade):
         return f"PosteriorLeakage({self.kind} of {self.joint!r})"
 
 
+_BELOW_SUP = ("mean", "quantile")
+
+
 class ByDraw:
     """The law of a leakage over outcomes under each draw of the prior.
 
@@ -318,7 +340,8 @@ class ByDraw:
         engine = variable._engine() if variable.joint.prior.size else None
         of_draw = asked_of_draw(variable.joint, name, *asked)
         compute = lambda engine: engine.figure(name, *asked)  # noqa: E731
-        return random_figure(variable.joint, engine, compute, label, of_draw)
+        most = partial(level_of_all_secrets, variable.joint) if name in _BELOW_SUP else None
+        return random_figure(variable.joint, engine, compute, label, of_draw, most)
 
     def tail(self, t: Any = None, *, closed: bool = False, ratio: Any = None) -> RandomBound:
         """Return P_Y{leakage > t} under each draw; with ``closed=True``, P_Y{leakage >= t}.

@@ -13,6 +13,7 @@ import numpy as np
 
 from borel import settings
 from borel.errors import BorelError, InvalidInput
+from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
 from borel.priors.datatrees import posterior_of
@@ -177,7 +178,7 @@ def _first_of(batch: Measure) -> Measure:
         return getattr(families, name)(**{k: float(np.ravel(v)[0]) for k, v in values.items()})
     density = batch.density
     own = {n: float(np.ravel(v)[0]) for n, v in density.parameters.items() if np.ndim(v)}
-    return Measure(
+    one = Measure(
         lambda x: density.at_parameters(x, own),
         batch.on,
         log=density.log,
@@ -187,6 +188,9 @@ def _first_of(batch: Measure) -> Measure:
         rounding=batch._rounding,
         _check=False,
     )
+    if one.density.graph is not None:  # checks of parameters are decided by the numbers of a draw
+        one.density.graph = folded(one.density.graph)
+    return one
 
 
 class PosteriorPriors(Remade):

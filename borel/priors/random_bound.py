@@ -20,7 +20,7 @@ from borel.numerics.intervals.rounding import fraction_down
 from borel.priors.confidence_intervals import binomial, bounded_mean
 from borel.priors.diagnostics import REMEDY, diagnose
 from borel.priors.random_verdict import RandomVerdict
-from borel.probability.bound import Bound, weakest
+from borel.probability.bound import Bound, largest, weakest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 EXACT_DRAWS = "independent exact posterior draws"
 ASYMPTOTIC = "asymptotic: effective sample size of the Markov chain draws"
 THESE_DRAWS = "of these draws only: nothing is said of the posterior beyond them"
+_CEILING = "LDP over all secrets, which bounds PML and PMC under every prior"
 
 
 class Region(NamedTuple):
@@ -79,6 +80,7 @@ class RandomBound:
         least: float = 0.0,
         most: float = math.inf,
         of_draw: Callable[[int], Any] | None = None,
+        ceiling: Callable[[], Bound | None] | None = None,
     ):
         self._draws = draws
         self.name = name
@@ -88,6 +90,7 @@ class RandomBound:
         self.units = units
         self.least, self.most = least, most
         self._of_draw = of_draw  # the question that a draw's figure answers, by its position
+        self._ceiling = ceiling  # what bounds the figure under every prior
         self._trouble = trouble
         self._own: str | None = None
 
@@ -119,7 +122,9 @@ class RandomBound:
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the draws themselves, for pickle and copy: no function, and no joint."""
-        return {**vars(self), "_draws": self.draws, "_of_draw": None}
+        state = {**vars(self), "_draws": self.draws, "_of_draw": None, "_ceiling": None}
+        state["ceiling"] = self.ceiling if self.trouble else None
+        return state
 
     @classmethod
     def empty(cls, name: str, trouble: str) -> RandomBound:
@@ -144,10 +149,15 @@ class RandomBound:
             np.maximum(self.draws[end].values, other.draws[end].values)
             for end in ("lower", "upper")
         )
+
+        def ceiling() -> Bound | None:
+            both = [figure.ceiling for figure in (self, other)]
+            return None if any(b is None for b in both) else largest(both)
+
         return RandomBound.from_draws(
             low,
             high,
-            status=weakest([self.status, other.status]),
+            status=weakest([self._each, other._each]),
             name=name,
             exact_draws=self.exact_draws and other.exact_draws,
             trouble=self._trouble or other._trouble,
@@ -156,6 +166,7 @@ class RandomBound:
             units=self.units,
             least=max(self.least, other.least),
             most=max(self.most, other.most),
+            ceiling=ceiling,
             **about,
         )
 
@@ -199,8 +210,22 @@ class RandomBound:
 
     @property
     def status(self) -> str:
-        """The status of each draw's Bound."""
+        """The status of each draw's Bound; undecided when the draws are in trouble."""
+        return "undecided" if self.trouble else self._each
+
+    @property
+    def _each(self) -> str:
         return self.draws.attrs["status"]
+
+    @cached_property
+    def ceiling(self) -> Bound | None:
+        """A proved figure that is at least this one under every prior, needing no draws; or None.
+
+        Of suprema, quantiles and means of PML and PMC: LDP over all secrets. It is asked for when
+        the draws are in trouble.
+        """
+        found = None if self._ceiling is None else self._ceiling()
+        return found if found is not None and found.proved and found.upper < math.inf else None
 
     @property
     def trouble(self) -> str:
@@ -242,7 +267,7 @@ class RandomBound:
         about = {"units": self.units, **about}
         notes = (*self.assumptions, EXACT_DRAWS if self.exact_draws else ASYMPTOTIC)
         notes += about.pop("notes", ())
-        if self.status == "estimate":
+        if self._each == "estimate":
             reason = f"over estimates of each draw: {self.reason}"
             if math.isinf(low) or math.isinf(high):
                 return Bound.undecided(reason=reason, assumptions=notes, **about)
@@ -253,9 +278,25 @@ class RandomBound:
         return Bound.statistical(low, high, confidence=confidence, assumptions=notes, **about)
 
     def _refused(self, **about: Any) -> Bound:
-        ends = self.least, self.most
+        """Return what is known without the draws: the ceiling, or nothing."""
         about = {"reason": self.trouble, "units": self.units, **about}
-        return Bound.undecided(*ends, assumptions=self.assumptions, **about)
+        top = self.ceiling
+        if top is None:
+            return Bound.undecided(self.least, self.most, assumptions=self.assumptions, **about)
+        about["reason"] += f"; the upper end is {_CEILING}"
+        ends = self.least, min(self.most, top.upper)
+        why = about.pop("reason")
+        found = Bound.of(_wide(top), *ends, assumptions=top.assumptions, **about)
+        return found.about(reason=why)
+
+    def _below_ceiling(self, t: float, ratio: Fraction | None = None) -> Bound | None:
+        """Return that the figure is at most t for certain, if no claim from the draws is needed."""
+        top = self.ceiling if self.trouble else None
+        if top is None or (top.upper > t and (ratio is None or top.ratio.upper > ratio)):
+            return None
+        about: dict[str, Any] = {"assumptions": top.assumptions, "units": "probability"}
+        found = Bound.of(top.status, 1.0, 1.0, **about)
+        return found.about(reason=f"{self.trouble}; the threshold is not below {_CEILING}")
 
     # -- figures ----------------------------------------------------------------------------
 
@@ -346,7 +387,7 @@ class RandomBound:
             "witness": {"chain": int(place[0]), "draw": int(place[1])},
         }
         ends = float(low.max()), float(high.max())
-        if self.status == "estimate":
+        if self._each == "estimate":
             middle = (ends[0] + ends[1]) / 2 if ends[0] != ends[1] else ends[0]
             half = (ends[1] - ends[0]) / 2 if ends[0] != ends[1] else 0.0
             if math.isinf(middle):
@@ -355,7 +396,7 @@ class RandomBound:
         if math.isinf(ends[1]) and not math.isinf(ends[0]):
             why = "the figure of some draw has no finite upper bound"
             return Bound.undecided(*ends, reason=why, **about)
-        return Bound.of(self.status, *ends, **about)
+        return Bound.of(self._each, *ends, **about)
 
     def one(self, *, chain: int, draw: int) -> Bound:
         """Return the figure of one draw of the prior, which can be certified.
@@ -390,7 +431,7 @@ class RandomBound:
         low, high = (float(self.draws[end].values[chain, draw]) for end in ("lower", "upper"))
         about: dict[str, Any] = {"assumptions": self.assumptions, "units": self.units}
         about["witness"] = place
-        found = Bound.of(self.status, low, high, reason=self.reason, **about)
+        found = Bound.of(self._each, low, high, reason=self.reason, **about)
         if self._of_draw is None or not found.proved:
             return found
         return found.answering(self._of_draw(chain * shape[1] + draw))
@@ -421,6 +462,8 @@ class RandomBound:
 
     def between(self, low_t: float, high_t: float, *, confidence: float = 0.95) -> Bound:
         """Return P(figure <= t) for a threshold t known to lie in [low_t, high_t]."""
+        if (sure_of_all := self._below_ceiling(low_t)) is not None:
+            return sure_of_all
         sure, possible = self.draws["upper"] <= low_t, self.draws["lower"] <= high_t
         return self.probability(sure, possible, confidence=confidence)
 
@@ -553,8 +596,10 @@ class RandomBound:
         number = real("RandomBound.cdf", t, "a number (nats)")
         return number if isinstance(number, float) else fraction_down(Fraction(number))
 
-    def at_most(self, low_t: float, high_t: float) -> RandomVerdict:
-        """Compare with a threshold known to lie in [low_t, high_t]."""
+    def at_most(self, low_t: float, high_t: float, ratio: Fraction | None = None) -> RandomVerdict:
+        """Compare with a threshold known to lie in [low_t, high_t], the logarithm of a ratio."""
+        if (sure_of_all := self._below_ceiling(low_t, ratio)) is not None:
+            return RandomVerdict(True, sure_of_all)
         sure, possible = self.draws["upper"] <= low_t, self.draws["lower"] <= high_t
         return RandomVerdict.of(self, sure, possible, f".cdf({high_t!r})")
 
@@ -567,13 +612,18 @@ class RandomBound:
         shown = ", ".join(f"{m:.4g}" for m in middle)
         return (
             f"RandomBound({self.name}: {chains} x {draws} draws, "
-            f"~ 5 %, 50 %, 95 % quantiles {shown}; each draw {self.status})"
+            f"~ 5 %, 50 %, 95 % quantiles {shown}; each draw {self._each})"
         )
 
     def _repr_html_(self) -> str:
         from html import escape
 
         return f"<div><code>{escape(repr(self))}</code></div>"
+
+
+def _wide(top: Bound) -> str:
+    """Return the status of an enclosure up to a ceiling, which itself may be a closed form."""
+    return weakest([top.status, "certified"])
 
 
 def _indicator_ess(values: Any, event: Any) -> float:

@@ -21,7 +21,8 @@ _SHARE = 0.1
 class RandomVerdict(Verdict):
     """A verdict over a posterior: undecided as it stands, it answers at a confidence.
 
-    ``bound`` is the posterior probability that the guarantee holds, a Bound.
+    ``bound`` is the posterior probability that the guarantee holds, a Bound. Where the guarantee
+    holds under every prior, it is True without a confidence.
     """
 
     _of: Any = None
@@ -42,6 +43,13 @@ class RandomVerdict(Verdict):
 
     def __and__(self, other: RandomVerdict) -> RandomVerdict:
         """Return the verdict on both, of figures of the same draws."""
+        if self.holds and other.holds:
+            return max(self, other, key=lambda v: _RANK.index(v.bound.status))
+        if self.holds or other.holds:
+            sure, (figure, *where) = (self, other._of) if self.holds else (other, self._of)
+            figure = copy.copy(figure)
+            figure.assumptions = tuple(dict.fromkeys(figure.assumptions + sure.bound.assumptions))
+            return RandomVerdict.of(figure, *where)
         first, second = self._of, other._of
         pair = first[0], second[0]
         # what is said of both is as weak as the weaker of the two
@@ -52,6 +60,8 @@ class RandomVerdict(Verdict):
 
     def implied(self) -> RandomVerdict:
         """Return the verdict on what this one implies: that this fails does not refute it."""
+        if self.holds:
+            return self
         figure, sure, possible = self._of
         return RandomVerdict.of(figure, sure, possible | True)
 
@@ -73,6 +83,8 @@ class RandomVerdict(Verdict):
             reason, where the draws allow no claim.
         """
         confidence = inside("Verdict.at", "confidence", confidence)
+        if self.holds:  # whatever the prior
+            return Verdict(True, self.bound)
         figure, sure, possible = self._of
         allowed = 1 - confidence
         share = figure.probability(sure, possible, confidence=1 - _SHARE * allowed)

@@ -678,6 +678,9 @@ class Verdict:
         if bound.status == "statistical":
             if read is not None and (proves if read else _OTHER[proves]) not in bound.truth_ends:
                 return cls(None, bound, bound.witness, OF_THE_SET)
+            if read is None:
+                inside_ = f"the threshold lies inside the enclosure {bound.enclosure}"
+                return cls(None, bound, bound.witness, inside_)
             own = confidence_text(bound.confidence or 0.0)
             why = f"the figure holds with confidence {own} only: ask .at(confidence=...)"
             return cls(None, bound, bound.witness, why, read)

@@ -533,14 +533,19 @@ def from_pymc(variable: Any, on: Alphabet | None = None, **parameters: Any) -> M
     >>> from_pymc(pm.Beta.dist, alpha=np.array([2.0, 5.0]), beta=5.0).batch
     (2,)
     """
+    import pytensor.tensor as pt
+
     from borel._compat import compile_logp
     from borel.numerics.graphs import from_pytensor
     from borel.numerics.graphs.foreign_density import either
 
     _require_alphabet("from_pymc", on)
     law = variable
+    values = {key: as_reals(value, "from_pymc", key) for key, value in parameters.items()}
     if parameters:
         law, variable = _of_parameters(variable, tuple(parameters))
+        if not any(v.ndim for v in values.values()):
+            return from_pymc(law(*map(pt.constant, values.values())), on)
     if getattr(variable, "owner", None) is None:
         raise InvalidInput(
             "from_pymc",
@@ -568,7 +573,6 @@ def from_pymc(variable: Any, on: Alphabet | None = None, **parameters: Any) -> M
     if not parameters:
         out = Measure(density, on, log=True, name=name)
         return _recognised(out, from_pytensor.law_of(variable))
-    values = {key: as_reals(value, "from_pymc", key) for key, value in parameters.items()}
     return Measure(
         lambda x, **given: density(x, *(given[key] for key in values)),
         on,

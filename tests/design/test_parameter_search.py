@@ -73,7 +73,10 @@ def test_a_set_from_counts_is_answered_at_its_confidence():
     assert found.verdict.bound.status == "statistical"
     assert found.threshold.status == "undecided"
     with pytest.raises(Undecided, match=r"0\.95, not 0\.99"):
-        bl.design.largest(family, learnt, g.PML(0.3), over=(0.1, 3), confidence=0.99)
+        bl.design.largest(family, learnt, g.PML(0.3), over=(0.31, 3), confidence=0.99)
+    # what LDP proves under every prior holds at any confidence
+    sure = bl.design.largest(family, learnt, g.PML(0.3), over=(0.1, 3), confidence=0.99, tol=1e-4)
+    assert sure.verdict.holds and 0.2999 <= sure.parameter <= 0.3
 
 
 def test_a_failure_of_some_prior_of_a_set_from_counts_is_not_shown_as_proved():

@@ -1,7 +1,9 @@
 """The law over (theta, Y), posterior verdicts, groups, and what is refused."""
 
+import copy
 import itertools
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -229,15 +231,20 @@ def test_markov_chains_that_have_not_converged_are_refused_everywhere():
     p = rng.beta([[2], [5], [20], [40]], 10, size=(4, 500))
     joint = learn(p, exact=False) * MECHANISM
     ell = bl.pml(joint)
-    figures = [
-        ell.tail(0.5),
-        ell.cdf(0.5),
+    ceilings = [  # at most LDP, log 3, under every prior: that is all that is said
         ell.mean(),
         ell.quantile(0.5),
         ell.sup().smallest(0.05),
         ell.sup().largest_draw(),
         *ell.sup().eti(0.9),
         *ell.sup().hdi(0.9),
+    ]
+    for bound in ceilings:
+        assert bound.status == "certified" and "R-hat" in bound.reason
+        assert bound.lower == 0 and math.log(3) <= bound.upper <= math.log(3) + 1e-12
+    figures = [
+        ell.tail(0.5),
+        ell.cdf(0.5),
         ell.by_draw.tail(0.5).quantile(0.9),
         bl.maximal_leakage(joint).mean(),
         bl.min_entropy_leakage(joint).quantile(0.9),
@@ -247,9 +254,11 @@ def test_markov_chains_that_have_not_converged_are_refused_everywhere():
     for bound in figures:
         assert bound.status == "undecided"
         assert "R-hat" in bound.reason and "Remedy" in bound.reason
-    for guarantee in (bl.guarantees.PML(5.0), bl.guarantees.ALIP(5.0, 5.0)):
+    for guarantee in (bl.guarantees.PML(1.0), bl.guarantees.ALIP(1.0, 1.0)):
         verdict = joint.satisfies(guarantee).at(confidence=0.5)
         assert verdict.holds is None and "R-hat" in verdict.reason
+    for guarantee in (bl.guarantees.PML(5.0), bl.guarantees.ALIP(5.0, 5.0)):
+        assert joint.satisfies(guarantee).at(confidence=0.5).holds  # whatever the prior
 
 
 def test_the_combined_statement():
@@ -390,3 +399,52 @@ def test_the_mean_prior_of_densities_is_a_mixture_of_draws():
     )
     with pytest.raises(InvalidInput, match="components"):
         learnt.mean_prior(components=0)
+
+
+# -- draws that allow no claim: what needs no sampler stands all the same ---------------------
+
+
+def not_mixed():
+    """Two chains that stay apart."""
+    walk = np.random.default_rng(0).normal(0, 0.01, (2, 300)).cumsum(1)
+    return learn(0.2 + 0.6 * stats.logistic.cdf(walk + np.array([[-1], [1]])), exact=False)
+
+
+def test_bad_draws_are_undecided_and_the_ceiling_needs_none():
+    thirds = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
+    joint = not_mixed() * bl.Mechanism.from_matrix(thirds)  # LDP is log 3, whatever the prior
+    log_3 = math.log(3)
+    for figure in (
+        bl.pml(joint).sup(),
+        bl.pmc(joint).sup(),
+        bl.lip(joint),
+        copy.copy(bl.lip(joint)),
+    ):
+        assert figure.trouble and figure.status == "undecided" in repr(figure).split(": ")[1]
+        assert (figure.draws["status"] == "exact").all() and figure.one(chain=0, draw=3).proved
+        for bound in (figure.quantile(0.9), figure.mean(), figure.largest_draw(), *figure.hdi(0.9)):
+            assert bound.status == "certified" and "R-hat" in bound.reason
+            assert bound.lower == 0 and log_3 <= bound.upper <= log_3 + 1e-12
+        assert figure.cdf(1.1).lower == 1 and figure.cdf(1.1).status == "exact"
+        assert (figure <= 1.1).holds and (figure <= 1.1).at(confidence=0.99).holds
+        assert figure.cdf(1.09).status == "undecided" and (figure <= 1.09).holds is None
+    assert bl.pml(joint).quantile(0.5).upper <= log_3 + 1e-12
+    assert pickle.loads(pickle.dumps(figure)).quantile(0.5).upper <= log_3 + 1e-12
+    # a version at one outcome has no ceiling; neither has what is no leakage in nats
+    assert bl.pml(joint)(0).quantile(0.5).upper == math.inf
+    assert bl.pml(joint).exp_mean().upper > 3
+    for guarantee in (bl.guarantees.PML(ratio=3), bl.guarantees.PMC(1.1), bl.guarantees.LIP(1.1)):
+        assert joint.satisfies(guarantee).holds
+    assert joint.satisfies(bl.guarantees.PML(ratio=Fraction(299, 100))).holds is None
+    assert joint.satisfies(bl.guarantees.PML(1.1, delta=0.1)).holds
+    both = joint.satisfies(bl.guarantees.ALIP(1.1, 1.1))
+    assert both.holds and both.at(confidence=0.95).holds
+    half = joint.satisfies(bl.guarantees.ALIP(1.1, 0.1))
+    assert half.holds is None and half.at(confidence=0.95).holds is None
+
+
+def test_without_a_finite_ceiling_bad_draws_say_nothing():
+    useless = bl.Mechanism.from_matrix([[1.0, 0.0], [0.25, 0.75]])
+    epsilon = bl.pml(not_mixed() * useless).sup()
+    assert epsilon.quantile(0.5).status == "undecided" and epsilon.quantile(0.5).upper == math.inf
+    assert epsilon.cdf(50.0).upper == 1 and epsilon.cdf(50.0).lower == 0

@@ -82,9 +82,12 @@ def certificate_of(question: Question, bound: Bound) -> Bound:
         except NotYet as error:
             missing = error.missing
         except Refused as error:
-            missing = f"a proof of {question!r} that the checker takes ({error})"
+            missing = (
+                f"a proof of {question!r} that the checker takes; it refuses this one at "
+                f"{error.where}: {error.why}"
+            )
     raise NotYet(
         "bound.certify()",
         missing=missing,
-        instead=f"its status, {bound.status}, stands without a certificate.",
+        instead=f"the figure is {bound.status} without a certificate as well.",
     )
