@@ -143,6 +143,10 @@ def test_writing_the_report(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
     with pytest.raises(bl.InvalidInput, match=r"the report: expected a file that can be written"):
         audit().report(tmp_path / "no folder" / "report.html")
+    for name in ("r.pdf", "r.tex", "r.html.gz"):
+        with pytest.raises(bl.InvalidInput, match="a browser prints it as a PDF"):
+            audit().report(tmp_path / name)
+        assert not (tmp_path / name).exists()
 
 
 @pytest.mark.slow

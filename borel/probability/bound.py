@@ -663,6 +663,8 @@ class Verdict:
     witness: dict | None = None
     reason: str = ""
     _statistically: bool | None = None
+    # of a Bound in nats: what it was compared with, in nats whatever unit is shown
+    _threshold: Any = field(default=None, compare=False)
 
     @classmethod
     def _compare(
@@ -672,17 +674,18 @@ class Verdict:
         if isinstance(threshold, Bound):
             bound, threshold = bound - threshold, 0
         threshold = real("comparing a Bound", threshold, "a number (nats)")
+        about = {"_threshold": threshold if bound.units == "nats" else None}
         read = True if holds(bound, threshold) else False if fails(bound, threshold) else None
         if bound.status == "estimate":
-            return cls(None, bound, bound.witness, "an estimate proves nothing")
+            return cls(None, bound, bound.witness, "an estimate proves nothing", **about)
         if bound.status == "statistical":
             if read is not None and (proves if read else _OTHER[proves]) not in bound.truth_ends:
-                return cls(None, bound, bound.witness, OF_THE_SET)
+                return cls(None, bound, bound.witness, OF_THE_SET, **about)
             own = confidence_text(bound.confidence or 0.0)
             why = f"the figure holds with confidence {own} only: ask .at(confidence=...)"
-            return cls(None, bound, bound.witness, why, read)
+            return cls(None, bound, bound.witness, why, read, **about)
         why = "" if read is not None else bound.reason or "the threshold lies inside the enclosure"
-        return cls(read, bound, bound.witness, why)
+        return cls(read, bound, bound.witness, why, **about)
 
     def at(self, *, confidence: float) -> Verdict:
         """Answer a statistical Bound at a confidence no higher than its own."""
@@ -693,28 +696,38 @@ class Verdict:
         if confidence > self.bound.confidence:
             own = confidence_text(self.bound.confidence)
             why = f"the Bound holds with confidence {own}, not {confidence!r}"
-            return Verdict(None, self.bound, self.witness, why)
+            return replace(self, holds=None, reason=why, _statistically=None)
         why = "" if self._statistically is not None else "the threshold lies inside the enclosure"
-        return Verdict(self._statistically, self.bound, self.witness, why, self._statistically)
+        return replace(self, holds=self._statistically, reason=why)
 
     def __bool__(self) -> bool:
         """Return the answer, or raise `Undecided`."""
         if self.holds is None:
-            raise Undecided(f"undecided: {self.reason}; the figure is {self.bound!r}")
+            raise Undecided(
+                f"undecided: {self.reason}; the figure is {self.bound!r}{self._asked()}"
+            )
         return self.holds
 
     def __repr__(self) -> str:
         """Show the answer and the figure it was read from."""
         if self.holds is None:
-            return f"Verdict(undecided: {self.reason}, {self.bound._number()})"
-        return f"Verdict({self.holds}, {self.bound._number()}, {self.bound.status})"
+            return f"Verdict(undecided: {self.reason}, {self.bound._number()}{self._asked()})"
+        return f"Verdict({self.holds}, {self.bound._number()}, {self.bound.status}{self._asked()})"
+
+    def _asked(self) -> str:
+        """Return the threshold in both units where the figure is shown in bits, else nothing."""
+        if self._threshold is None or settings.current().unit != "bits":
+            return ""
+        nats = float(self._threshold)
+        return f"; threshold {nats:.10g} nats = {nats / math.log(2):.10g} bits"
 
     def _repr_html_(self) -> str:
         from html import escape
 
         answer = "undecided" if self.holds is None else "it holds" if self.holds else "it fails"
         why = f"<div><i>{escape(self.reason)}</i></div>" if self.reason else ""
-        return f"<div><b>{answer}</b>{why}{self.bound._repr_html_()}</div>"
+        asked = f" {self._asked().removeprefix('; ')}" if self._asked() else ""
+        return f"<div><b>{answer}</b>{asked}{why}{self.bound._repr_html_()}</div>"
 
 
 def _outward(value: Any, direction: int) -> float:
