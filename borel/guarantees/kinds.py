@@ -12,7 +12,15 @@ from borel.figures.averages import maximal_leakage, tail_leakage
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import alip, ldi, ldp, lip
 from borel.figures.worst_cases import event_maximal_leakage
-from borel.guarantees.base import FigureGuarantee, Guarantee, TailGuarantee, at_most, nats_around
+from borel.guarantees.base import (
+    FigureGuarantee,
+    Guarantee,
+    TailGuarantee,
+    at_most,
+    nats_around,
+    or_by_ldp,
+    or_without_exceptions,
+)
 from borel.guarantees.rounded_levels import Level, larger, level_of, log_of
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.priors.random_verdict import RandomVerdict
@@ -32,9 +40,15 @@ class _Pointwise(TailGuarantee):
 
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
-        variable, (level,) = self._variable(joint), self.levels
+        (level,) = self.levels
         if self.delta == 0:
-            return at_most(variable.sup(), level)
+            return or_by_ldp(at_most(self._variable(joint).sup(), level), joint, level)
+        return or_without_exceptions(
+            lambda: self._up_to_delta(joint), lambda: type(self).at(level).holds_for(joint)
+        )
+
+    def _up_to_delta(self, joint: Joint) -> Any:
+        variable, (level,) = self._variable(joint), self.levels
         if hasattr(variable, "by_draw"):
             return self._of_draws(variable.by_draw, level)
         if level.ratio is not None and getattr(joint, "rational", False):
@@ -220,6 +234,7 @@ class AveragePML(FigureGuarantee):
     """
 
     symbol = "average PML"
+    _below_ldp = True
 
     def _figure(self, joint: Joint) -> Any:
         return maximal_leakage(joint)
@@ -265,7 +280,11 @@ class TailLeakage(TailGuarantee):
 
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
-        return at_most(tail_leakage(joint, self.delta), self.levels[0])
+        (level,) = self.levels
+        return or_without_exceptions(
+            lambda: at_most(tail_leakage(joint, self.delta), level),
+            lambda: PML.at(level).holds_for(joint),
+        )
 
 
 class LDP(FigureGuarantee):
@@ -298,6 +317,7 @@ class LDP(FigureGuarantee):
     """
 
     symbol = "LDP"
+    _below_ldp = True
 
     def _figure(self, joint: Joint) -> Any:
         return ldp(joint)
@@ -334,6 +354,7 @@ class LIP(FigureGuarantee):
     """
 
     symbol = "LIP"
+    _below_ldp = True
 
     def _figure(self, joint: Joint) -> Any:
         return lip(joint)

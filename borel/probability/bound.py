@@ -684,7 +684,7 @@ class Verdict:
             own = confidence_text(bound.confidence or 0.0)
             why = f"the figure holds with confidence {own} only: ask .at(confidence=...)"
             return cls(None, bound, bound.witness, why, read, **about)
-        why = "" if read is not None else bound.reason or "the threshold lies inside the enclosure"
+        why = "" if read is not None else bound.reason or _inside(bound)
         return cls(read, bound, bound.witness, why, **about)
 
     def at(self, *, confidence: float) -> Verdict:
@@ -697,7 +697,7 @@ class Verdict:
             own = confidence_text(self.bound.confidence)
             why = f"the Bound holds with confidence {own}, not {confidence!r}"
             return replace(self, holds=None, reason=why, _statistically=None)
-        why = "" if self._statistically is not None else "the threshold lies inside the enclosure"
+        why = "" if self._statistically is not None else _inside(self.bound)
         return replace(self, holds=self._statistically, reason=why)
 
     def __bool__(self) -> bool:
@@ -728,6 +728,17 @@ class Verdict:
         why = f"<div><i>{escape(self.reason)}</i></div>" if self.reason else ""
         asked = f" {self._asked().removeprefix('; ')}" if self._asked() else ""
         return f"<div><b>{answer}</b>{asked}{why}{self.bound._repr_html_()}</div>"
+
+
+def _inside(bound: Bound) -> str:
+    """Say why a threshold inside an enclosure is not settled, and what would settle it."""
+    said = "the threshold lies inside the enclosure"
+    if bound.width > 1e-12 * max(1.0, abs(bound.upper)):
+        return said
+    return (
+        f"{said}, which is {bound.width:.1g} wide: the figure is the threshold but for the "
+        f"rounding of floats; Fractions, and ratio=... for a level, are answered exactly"
+    )
 
 
 def _outward(value: Any, direction: int) -> float:
