@@ -109,8 +109,8 @@ _STOP, _SOONEST = 5.0, 30.0
 stopped however little was done: imports and tracing, which do not count, may take some seconds."""
 _SEARCH = 0.75
 """The part of a budget for the search; the rest is for proofs and trials that follow it."""
-STOPPED = "stopped by the clock"
-"""The reason of a figure that the clock of the wall stopped."""
+STOPPED = "stopped on the clock, well past its budget"
+"""The reason of a figure of which the time on the clock, five budgets, ran out first."""
 
 
 class _Meter:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from borel import settings
 from borel.constants import inside, real
 from borel.errors import InvalidInput, Undecided
-from borel.probability.bound_text import confidence_text, enclosure
+from borel.probability.bound_text import confidence_text, enclosure, formatted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -629,10 +629,9 @@ def _same(first: Bound, second: Bound) -> bool:
     return ratio is not None and ratio == second.exact_ratio and ratio.lower == ratio.upper
 
 
-OF_THE_SET = (
-    "not shown: a prior of the set fails, or may fail, but the true prior may be another one"
-)
-"""The reason where a set that holds the true prior with some confidence does not settle it."""
+OF_THE_SET = "not proved for the true prior: over the set"
+"""How the reason starts where a set that holds the true prior with some confidence does not settle
+it."""
 
 
 @dataclass(frozen=True)
@@ -679,8 +678,12 @@ class Verdict:
         if bound.status == "estimate":
             return cls(None, bound, bound.witness, "an estimate proves nothing", **about)
         if bound.status == "statistical":
-            if read is not None and (proves if read else _OTHER[proves]) not in bound.truth_ends:
-                return cls(None, bound, bound.witness, OF_THE_SET, **about)
+            end = proves if read else _OTHER[proves]
+            if read is not None and end not in bound.truth_ends:
+                words, to = ("at least", "down") if end == "lower" else ("at most", "up")
+                known = formatted(getattr(bound, end), "", to)
+                why = f"{OF_THE_SET} the figure is {words} {known} (asked: {float(threshold):.10g})"
+                return cls(None, bound, bound.witness, why, **about)
             own = confidence_text(bound.confidence or 0.0)
             why = f"the figure holds with confidence {own} only: ask .at(confidence=...)"
             return cls(None, bound, bound.witness, why, read, **about)
@@ -689,7 +692,7 @@ class Verdict:
 
     def at(self, *, confidence: float) -> Verdict:
         """Answer a statistical Bound at a confidence no higher than its own."""
-        if self.bound.status != "statistical" or self.reason == OF_THE_SET:
+        if self.bound.status != "statistical" or self.reason.startswith(OF_THE_SET):
             return self
         confidence = inside("Verdict.at", "confidence", confidence)
         assert self.bound.confidence is not None
