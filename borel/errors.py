@@ -81,6 +81,22 @@ class NotEnclosed(BorelError):
     """An engine cannot enclose a figure and says why; the caller falls to a weaker one."""
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the question after the names like a misspelt one; empty if there are none.
+
+    Examples
+    --------
+    >>> did_you_mean("budgt", ["tol", "budget"])
+    'did you mean budget?'
+    """
+    from difflib import get_close_matches
+
+    lower = {n.lower(): n for n in known}
+    near = get_close_matches(name.lower(), lower, n=2)
+    near = near[:1] if name.lower() in near else near
+    return f"did you mean {' or '.join(lower[n] for n in near)}?" if near else ""
+
+
 def no_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
     """Return the error of a name that a module does not have, with those that are like it.
 
@@ -89,10 +105,5 @@ def no_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError
     >>> print(no_attribute("borel.guarantees", "Pml", ["PML", "PMC"]))
     module 'borel.guarantees' has no attribute 'Pml'; did you mean PML?
     """
-    from difflib import get_close_matches
-
-    lower = {n.lower(): n for n in known}
-    near = get_close_matches(name.lower(), lower, n=2)
-    near = near[:1] if name.lower() in near else near
-    hint = f"; did you mean {' or '.join(lower[n] for n in near)}?" if near else ""
-    return AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
+    hint = did_you_mean(name, known)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{hint and '; ' + hint}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from borel import progress
 from borel.constants import real
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
+    from contextvars import Token
 
 ENGINES = ("auto", "exact", "certified", "estimate")
 UNITS = ("nats", "bits")
@@ -43,7 +44,8 @@ class Options:
     closed_forms : bool
         Whether a mechanism's closed forms are used; switched off, the engine computes alone.
     unit : {"nats", "bits"}
-        In what a Bound in nats is printed; its ends, tables and reports stay in nats.
+        In what a Bound in nats is printed; its ends, tables, plots and reports stay in nats, and so
+        does all that is compared with it: ``bound <= 1.3`` asks for 1.3 nats.
     progress : bool
         Whether a terminal or a notebook shows a bar once something takes more than two seconds. It
         changes no figure. With ``BOREL_PROGRESS=0`` in the environment no bar is shown anywhere.
@@ -107,8 +109,8 @@ _STOP, _SOONEST = 5.0, 30.0
 stopped however little was done: imports and tracing, which do not count, may take some seconds."""
 _SEARCH = 0.75
 """The part of a budget for the search; the rest is for proofs and trials that follow it."""
-STOPPED = "stopped by the clock"
-"""The reason of a figure that the clock of the wall stopped."""
+STOPPED = "stopped on the clock, well past its budget"
+"""The reason of a figure of which the time on the clock, five budgets, ran out first."""
 
 
 class _Meter:
@@ -286,9 +288,35 @@ _CERTIFICATES = (
 )
 
 
-@contextmanager
-def options(**changes) -> Iterator[Options]:
-    """Set options for the block that follows.
+class _Chosen(ContextDecorator):
+    """Options that ``with``, or a decorator, puts in force."""
+
+    def __init__(self, changes: dict[str, Any]):
+        self._changes = changes
+        self._tokens: list[Token[Options]] = []
+
+    def _recreate_cm(self) -> _Chosen:  # each call of a decorated function has its own
+        return _Chosen(self._changes)
+
+    def __enter__(self) -> Options:
+        self._tokens.append(_CURRENT.set(replace(current(), **self._changes)))
+        return current()
+
+    def __exit__(self, *error: object) -> None:
+        _CURRENT.reset(self._tokens.pop())
+
+    def __repr__(self) -> str:
+        """Show how they are applied: of themselves they do nothing."""
+        said = f"options({', '.join(f'{n}={v!r}' for n, v in self._changes.items())})"
+        return f"{said}: not in force; `with bl.{said}:` applies them to its block"
+
+
+def options(**changes: Any) -> _Chosen:
+    """Choose options for a block: ``with bl.options(tol=1e-6): ...`` applies them to it.
+
+    A call of its own changes nothing: it is ``with`` that puts the options in force, and they end
+    with its block. Whatever ``unit`` says, the numbers that functions take (thresholds, levels of
+    guarantees, ``tol``, ``ell.tail(t)``) are nats: it changes only how a figure is printed.
 
     Parameters
     ----------
@@ -299,7 +327,7 @@ def options(**changes) -> Iterator[Options]:
     Raises
     ------
     InvalidInput
-        An unknown option, or a value out of range.
+        An unknown option, or a value out of range; raised by the call, before any block.
 
     Examples
     --------
@@ -307,14 +335,18 @@ def options(**changes) -> Iterator[Options]:
     >>> with bl.options(tol=1e-6) as chosen:
     ...     chosen.tol
     1e-06
+    >>> bl.options(tol=1e-6)
+    options(tol=1e-06): not in force; `with bl.options(tol=1e-06):` applies them to its block
     """
     if changes.pop("certificates", None) is not None:
-        warnings.warn(_CERTIFICATES, DeprecationWarning, stacklevel=3)
-    known = {f.name for f in fields(Options)}
-    if unknown := sorted(set(changes) - known):
-        raise InvalidInput("options", expected=f"one of {sorted(known)}", got=", ".join(unknown))
-    token = _CURRENT.set(replace(current(), **changes))
-    try:
-        yield current()
-    finally:
-        _CURRENT.reset(token)
+        warnings.warn(_CERTIFICATES, DeprecationWarning, stacklevel=2)
+    known = [f.name for f in fields(Options)]
+    if unknown := sorted(set(changes) - set(known)):
+        raise InvalidInput(
+            "options",
+            expected=f"one of {sorted(known)}",
+            got=", ".join(unknown),
+            mend=" ".join(filter(None, (did_you_mean(name, known) for name in unknown))),
+        )
+    replace(current(), **changes)
+    return _Chosen(changes)

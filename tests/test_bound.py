@@ -559,7 +559,11 @@ def test_the_option_changes_what_is_shown_and_nothing_else():
     with bl.options(unit="bits"):
         assert str(bound) == "1 bits (certified)" and repr(bound) == "Bound(1 bits, certified)"
         assert "<b>1</b> bits" in bound._repr_html_()
-        assert repr(bound <= 1) == "Verdict(True, 1 bits, certified)"
+        asked = "threshold 1 nats = 1.442695041 bits"
+        assert repr(bound <= 1) == f"Verdict(True, 1 bits, certified; {asked})"
+        assert asked in (bound <= 1)._repr_html_()
+        # a figure that is in bits itself is compared in bits
+        assert repr(bound.bits <= 1.5) == "Verdict(True, 1 bits, certified)"
         assert bound.enclosure == "0.6931471806"
         assert bound.lower == math.log(2) and bound.units == "nats"
         assert str(Bound.exact(0.5, 0.5, units="probability")) == "0.5 probability (exact)"

@@ -80,3 +80,27 @@ def test_every_engine_may_be_asked_for(engine):
 def test_what_is_out_of_range_is_named(changes, expected):
     with pytest.raises(bl.InvalidInput, match=f"options: .*{expected}"), bl.options(**changes):
         pass
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [({"budgt": 3}, "did you mean budget"), ({"budget": -3}, "budget > 0"),
+     ({"engine": "estimat"}, "engine in")],
+)  # fmt: skip
+def test_a_call_without_a_block_is_checked_and_says_that_it_does_nothing(changes, said):
+    with pytest.raises(bl.InvalidInput, match=said):
+        bl.options(**changes)
+    before = current()
+    chosen = bl.options(tol=1e-3)
+    assert current() == before and "`with bl.options(tol=0.001):`" in repr(chosen)
+    with chosen, chosen:  # also twice
+        assert current().tol == 1e-3
+    assert current() == before
+
+
+def test_options_may_decorate_a_function():
+    @bl.options(tol=1e-3)
+    def tolerance(again=False):
+        return (current().tol, tolerance()) if again else current().tol
+
+    assert tolerance(again=True) == (1e-3, 1e-3) and current().tol != 1e-3

@@ -192,7 +192,8 @@ def witness(
         _check_pieces(pieces, of, as_)
         return _finite(joint, y, of, as_, pieces)
     if joint.prior.over != "one prior":
-        raise NotYet("witness", missing="posteriors over priors", instead="one prior at a time.")
+        over = "sets of priors" if joint.prior.over == "set" else "posteriors over priors"
+        raise NotYet("witness", missing=f"{over} here", instead="one prior at a time.")
     for given, name in ((as_, "as_"), (pieces, "pieces")):
         if given is not None:
             raise InvalidInput(

@@ -15,7 +15,7 @@ import numpy as np
 
 from borel.audits.sampling import SAMPLING
 from borel.audits.serialisation import from_plain
-from borel.audits.table import label_in_words, percent, qualified, sentence, short
+from borel.audits.table import factor, label_in_words, percent, qualified, sentence, short
 from borel.engine.figures import LEAKAGES, MeasureWords, in_reports
 from borel.probability.alphabets import in_words
 
@@ -208,7 +208,7 @@ def _place(audit: AuditFigures, kind: str) -> Place | None:
         effect = _EFFECT[kind].format(f"about {short(bound.ratio.upper, 'nearest')}")
         text = f"An estimate, which proves nothing: the outcome {y} makes the secret {x} {effect}."
         return Place(label, y, x, text)
-    effect = _EFFECT[kind].format(f"up to {short(bound.ratio.upper, 'up')}")
+    effect = _EFFECT[kind].format(f"up to {factor(bound)}")
     under = "under the worst prior, " if context.get("over") == "set" else ""
     text = f"{under}{label} is largest at the outcome {y}, which makes the secret {x} {effect}"
     return Place(label, y, x, qualified(bound, text, context.get("confidence", "draws")))

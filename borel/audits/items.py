@@ -254,7 +254,7 @@ def _guarantee(guarantee: Any, joint: Joint, packed: Callable[..., xr.Dataset]) 
         if (own := verdict.bound.confidence) is not None:
             verdict = verdict.at(confidence=own)
         about = {"guarantee": label, "holds": answers[verdict.holds], **asked, **_over(joint)}
-        if verdict.reason == OF_THE_SET:
+        if verdict.reason.startswith(OF_THE_SET):
             about["of_the_set"] = "yes"
         return {name: packed(verdict.bound, **_row(label, title, **about))}
 

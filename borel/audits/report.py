@@ -154,9 +154,17 @@ def write_report(audit: AuditFigures, path: str | os.PathLike) -> Path:
     Raises
     ------
     InvalidInput
-        A file that cannot be written.
+        A file that cannot be written, or a name that says that it is no HTML.
     """
     path = Path(path)
+    if path.suffix.lower() not in ("", ".html", ".htm", ".xhtml"):
+        raise InvalidInput(
+            "the report",
+            expected="a name that ends in .html, as the report is an HTML file",
+            got=path.name,
+            mend="write report.html; a browser prints it as a PDF, and audit.table().to_latex() is "
+            "its table for LaTeX.",
+        )
     text = render(audit)
     try:
         handle, temporary = tempfile.mkstemp(suffix=".html", dir=path.parent, prefix=".writing-")

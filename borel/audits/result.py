@@ -57,7 +57,10 @@ class Audit(AuditFigures):
         )
 
     def report(self, path: str | os.PathLike) -> Path:
-        """Write the report, one self-contained HTML file, and return its path."""
+        """Write the report, one self-contained HTML file, and return its path.
+
+        A PDF is made of it by a browser's print.
+        """
         from borel.audits.report import write_report
 
         return write_report(self, path)

@@ -19,7 +19,7 @@ from borel.audits.serialisation import from_plain
 from borel.engine.figures import in_reports
 from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound
-from borel.probability.bound_text import rounded
+from borel.probability.bound_text import agreed, rounded
 
 if TYPE_CHECKING:
     from borel.audits.audit_figures import AuditFigures
@@ -118,14 +118,14 @@ def printed(bound: Bound, unit: Decimal = Decimal(1)) -> str:
     Returns
     -------
     str
-        ``[lower, upper]`` with two digits of the width, and 4 significant ones at most; one number
-        where both ends are it (see `short`). An estimate is ``~value +- error``, whose interval
-        holds the estimate's.
+        One number for ends that agree in ten digits, as a Bound itself is printed; else
+        ``[lower, upper]``, rounded outwards to two digits of the width, so that neither end moves
+        by as much as that. An estimate is ``~value +- error``, whose interval holds the estimate's.
 
     Examples
     --------
     >>> printed(Bound.certified(1.142468654, 1.14462223)), printed(Bound.exact(1.5, 1.5))
-    ('[1.142, 1.145]', '1.5')
+    ('[1.1424, 1.1447]', '1.5')
     >>> printed(Bound.estimate(1.039414701, 7e-5))
     '~1.03941 +- 8e-05'
     """
@@ -138,11 +138,10 @@ def printed(bound: Bound, unit: Decimal = Decimal(1)) -> str:
     width = _WIDE.subtract(high, low)
     if bound.status == "estimate":
         return _estimated(low + width / 2, width / 2)
-    ends = low, high
-    finest = max(abs(end).adjusted() for end in ends if end or not any(ends)) - _DIGITS + 1
-    place = max(finest, width.adjusted() - 1) if width else finest
-    first, last = short(low, "down", place), short(high, "up", place)
-    return first if first == last else f"[{first}, {last}]"
+    if (number := agreed(low, high)) and low <= Decimal(number) <= high:
+        return number
+    place = max(width.adjusted() - 1, high.adjusted() - 9) if width else high.adjusted() - 9
+    return f"[{short(low, 'down', place)}, {short(high, 'up', place)}]"
 
 
 def _estimated(value: Decimal, error: Decimal) -> str:
@@ -262,7 +261,7 @@ def _measure(words: MeasureWords, bound: Bound, level: float | None, source: str
         if math.isinf(bound.value) and words.infinite:
             body = words.infinite
         else:
-            body = words.about.format(**_numbers(bound.value, "nearest"))
+            body = words.about.format(**_about(bound.value))
         if level is not None:
             posterior = f"with posterior probability {percent(level)}, "
             body = body.replace(" is about ", " stays below about ")
@@ -277,13 +276,13 @@ def _measure(words: MeasureWords, bound: Bound, level: float | None, source: str
     elif bound.upper <= 1e-12 and words.worst_case:
         body = "the outcome tells nothing about the secret"
     else:
-        body = words.holds.format(**_numbers(bound.upper, "up", bound.ratio.upper))
+        body = words.holds.format(**_at_most(bound))
     return qualified(bound, posterior + body, source)
 
 
 def at_level(name: str, level: float) -> str:
     """Return what it means that a measure is at most a level in nats, in words."""
-    return in_reports()[name].holds.format(**_numbers(level, "up"))
+    return in_reports()[name].holds.format(**_at_most(Bound.exact(level, level)))
 
 
 def qualified(bound: Bound, body: str, source: str = "draws") -> str:
@@ -317,7 +316,7 @@ def _disclosed(bound: Bound, context: dict[str, Any]) -> str:
     if not 0 < bound.lower < math.inf:
         return qualified(bound, f"not disclosed: {context['by']}")
     prior = "whatever the prior of the set, " if context.get("over") == "set" else ""
-    best = short(1 / float(bound.ratio.lower), "up")
+    best = _up(*(1 / float(end) for end in reversed(bound.ratio)))
     body = f"not disclosed: {prior}after no outcome is the best guess of it right with probability"
     body += f" above {best} (before: {short(context['before'], 'up')})"
     return qualified(bound, body, context.get("confidence", "draws"))
@@ -355,14 +354,42 @@ def _probability(bound: Bound, guarantee: str) -> str:
     return f"Nothing is proved of {said}."
 
 
-def _numbers(value: float, rounding: str, ratio: Any = None) -> dict[str, str]:
-    """Return a level in nats as a factor, in nats and in bits."""
-    if ratio is None:
-        ratio = Bound.exact(value, value).ratio.upper if rounding == "up" else _exp(value)
-    bits = short(_in_units(value, _BIT, rounding), rounding)
-    # a factor beyond a float is given by its level
-    factor = f"e^{short(value, rounding)}" if math.isinf(ratio) else short(ratio, rounding)
-    return {"f": factor, "v": short(value, rounding), "b": bits}
+def _at_most(bound: Bound) -> dict[str, str]:
+    """Return the upper end of a Bound as a factor, in nats and in bits."""
+    low, high = (_in_units(getattr(bound, end), _BIT, to) for end, to in _OUTWARDS)
+    shown = _up(bound.lower, bound.upper)
+    if bound.units == "nats":  # what a level that was asked for is compared with: all its digits
+        shown = printed(bound).strip("[]").split(", ")[-1]
+    return {"f": factor(bound), "v": shown, "b": _up(low, high)}
+
+
+def factor(bound: Bound) -> str:
+    """Return the largest factor e^epsilon that a Bound allows, to 4 digits and rounded up.
+
+    One that a float cannot hold is given by its level. Ends that agree in ten digits are the number
+    that `printed` has for them: 3 is not said to be 3.001 for its last bit.
+
+    Examples
+    --------
+    >>> factor(Bound.exact(1.0986122886681096, 1.0986122886681098)), factor(Bound.exact(1, 1))
+    ('3', '2.719')
+    """
+    low, high = bound.ratio
+    return f"e^{_up(bound.lower, bound.upper)}" if math.isinf(high) else _up(low, high)
+
+
+def _up(low: Any, high: Any) -> str:
+    number = agreed(low, high)
+    held = number and (math.isinf(low) or Fraction(low) <= Fraction(number))
+    return short(Decimal(number) if held else high, "up")
+
+
+def _about(value: float) -> dict[str, str]:
+    """Return an estimate in nats as a factor, in nats and in bits."""
+    ratio, shown = _exp(value), short(value, "nearest")
+    bits = short(_in_units(value, _BIT, "nearest"), "nearest")
+    said = f"e^{shown}" if math.isinf(ratio) else short(ratio, "nearest")
+    return {"f": said, "v": shown, "b": bits}
 
 
 def _exp(value: float) -> float:
@@ -372,6 +399,7 @@ def _exp(value: float) -> float:
 _WIDE = Context(prec=60)
 _BIT = Decimal(2).ln(_WIDE)
 _DIGITS = 4
+_OUTWARDS = (("lower", "down"), ("upper", "up"))
 
 
 def short(value: float | Fraction | Decimal, rounding: str, place: int | None = None) -> str:

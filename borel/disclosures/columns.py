@@ -7,16 +7,18 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, did_you_mean
 from borel.priors.constructors import from_counts
 from borel.probability.alphabets import Alphabet, Finite, Product, is_missing
 from borel.probability.arrays import shown
 from borel.probability.measure import pmf
+from borel.probability.wrong_calls import explained
 
 _ROWS = 100_000
 """So many different rows may be possible."""
 
 
+@explained
 def table(frame: Any, columns: Any, *, confidence: Any = None, method: str = "box") -> Any:
     """Return the law of a row of a table, with its columns as named attributes.
 
@@ -86,13 +88,20 @@ def table(frame: Any, columns: Any, *, confidence: Any = None, method: str = "bo
     return found
 
 
+_READ = "read a file first: bl.table(pd.read_csv(path), columns)."
+
+
 def _column(frame: Any, name: str, what: str) -> tuple[list, list]:
     """Return the values of a column, and the labels that it may have."""
     try:
         column = frame[name]
     except (KeyError, TypeError, IndexError, ValueError):
+        known = [str(k) for k in frame] if hasattr(frame, "keys") else []
         raise InvalidInput(
-            what, expected=f"a table with the column {name!r}", got=shown(frame)
+            what,
+            expected=f"a table with the column {name!r}",
+            got=f"the columns {', '.join(known)}" if known else shown(frame),
+            mend=did_you_mean(name, known) or ("" if known else _READ),
         ) from None
     categories = getattr(getattr(column, "cat", None), "categories", None)
     if isinstance(column, (str, bytes)) or getattr(column, "ndim", 1) != 1:

@@ -23,12 +23,14 @@ from borel.probability.joint import Joint
 from borel.probability.mechanism_families import JointFamily, LeakageFamily
 from borel.probability.pickling import Remade
 from borel.probability.real_functions import real_function
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import xarray as xr
 
+_BITS = ".bits of the Bound: bl.pml(joint).sup().bits"
 _NARROW = (np.float16, np.float32, np.float64)
 VERSION = "a figure at one outcome is about the version of the density given"
 
@@ -119,6 +121,7 @@ class LeakageVariable(Remade):
         }
         return xr.Dataset(data, coords, {"quantity": FIGURES[self.kind].title, "units": "nats"})
 
+    @explained(unit=_BITS, base=_BITS)
     def sup(self) -> Bound:
         """Return the essential supremum over Y: the epsilon of epsilon-PML, or epsilon-PMC.
 
@@ -335,6 +338,7 @@ def _coordinate(points: np.ndarray) -> Any:
     return exact_array(points.tolist())  # strings, if all of them are
 
 
+@explained(unit=_BITS, base=_BITS)
 def pml(joint: Any, *, given: Any = None) -> Any:
     r"""Return the pointwise maximal leakage of a joint, a `LeakageVariable`.
 
@@ -383,6 +387,7 @@ def pml(joint: Any, *, given: Any = None) -> Any:
     return _leakage(joint, "pml", given)
 
 
+@explained(unit=_BITS, base=_BITS)
 def pmc(joint: Any, *, given: Any = None) -> Any:
     r"""Return the pointwise maximal cost of a joint, a `LeakageVariable`.
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from borel import settings
 from borel.errors import InvalidInput, NotYet
-from borel.figures.dispatch import figure, require_joint
+from borel.figures.dispatch import closed_form, computed, figure, require_joint
 from borel.figures.leakage import pmc, pml
 from borel.probability.alphabets import Alphabet, Finite, Interval
 from borel.probability.bound import Bound, largest
+from borel.probability.families import uniform
+from borel.probability.joint import Joint
+from borel.probability.measure import pmf
 from borel.probability.mechanism import Mechanism
 from borel.probability.mechanism_families import JointFamily
-
-if TYPE_CHECKING:
-    from borel.probability.joint import Joint
 
 
 class Alip(NamedTuple):
@@ -54,6 +55,25 @@ def ldp(joint: Joint) -> Bound:
     Bound(1.098612289, exact)
     """
     return figure(joint, "ldp")
+
+
+def ldp_of_all_secrets(joint: Joint) -> Bound | None:
+    """Return the level of LDP on all secrets of the prior's alphabet; None where none is known.
+
+    It is that of a uniform prior, by a closed form or by the matrix, and cheap. Whatever prior
+    stands there, each member of a set included, it bounds LDP on its support, and so the suprema of
+    PML and PMC, LIP and maximal leakage: f(y|x) <= e^epsilon f(y|x') for all x and x', and the
+    outcome's law is a mixture of f(.|x').
+    """
+    if type(joint) is not Joint or joint.parts or joint.prior.over not in ("one prior", "set"):
+        return None
+    on = joint.secret
+    if joint.mechanism.finite and on.kind == "finite":
+        even = pmf([Fraction(1, on.size)] * on.size, on=on) * joint.mechanism
+        return closed_form(even, "ldp_of_all_secrets") or computed(even, "ldp")
+    if isinstance(on, Interval) and math.isfinite(on.upper - on.lower):
+        return closed_form(uniform(on) * joint.mechanism, "ldp_of_all_secrets")
+    return None
 
 
 def alip(joint: Joint) -> Alip:

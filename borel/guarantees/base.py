@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass, field, fields
+from dataclasses import InitVar, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.constants import real
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, NotYet
+from borel.figures.levels import ldp_of_all_secrets
 from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.probability.bound import Bound, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.probability.joint import Joint
 
 _SHORT = 10**6
@@ -110,6 +113,54 @@ def at_most(bound: Any, level: Level) -> Any:
     )
 
 
+def or_by_ldp(answer: Any, joint: Joint, level: Level) -> Any:
+    """Return an answer on a figure that LDP bounds; where it is open, what LDP on all secrets says.
+
+    The figure is then known to lie below that level: by the matrix, or by a closed form, and with
+    no regard to the prior.
+    """
+    if not isinstance(answer, Verdict) or answer.holds is not None:
+        return answer
+    ceiling = ldp_of_all_secrets(joint)
+    if ceiling is None or at_most(ceiling, level).holds is not True:
+        return answer
+    low = min(answer.bound.lower, ceiling.upper) if answer.bound.proved else 0.0
+    why = "the level of LDP on all secrets bounds it"
+    notes = dict.fromkeys((*answer.bound.assumptions, *ceiling.assumptions, why))
+    status = ceiling.status if ceiling.status == "conditional" else "certified"
+    return replace(
+        answer,
+        holds=True,
+        bound=Bound.of(status, low, ceiling.upper, assumptions=tuple(notes)),
+        reason="",
+    )
+
+
+def or_without_exceptions(direct: Callable[[], Any], stronger: Callable[[], Any]) -> Any:
+    """Return the answer to a guarantee that allows exceptions; where it is open, by one without.
+
+    ``stronger`` answers a guarantee without exceptions that implies it; nothing follows from its
+    failure.
+    """
+    missing: NotYet | None = None
+    answer: Any = None
+    try:
+        answer = direct()
+    except NotYet as error:
+        missing = error
+    if missing is None and (not isinstance(answer, Verdict) or answer.holds is not None):
+        return answer
+    try:
+        found = stronger()
+    except NotYet:
+        found = None
+    if isinstance(found, Verdict) and (found.holds or found._statistically):
+        return found
+    if missing is not None:
+        raise missing
+    return answer
+
+
 def nats_around(level: Level) -> tuple[float, float]:
     """Return floats at or below, and at or above, a level in nats."""
     if level.ratio is not None:
@@ -178,9 +229,12 @@ class TailGuarantee(OneLevel):
 class FigureGuarantee(OneLevel):
     """A guarantee that bounds one figure of the joint by epsilon."""
 
+    _below_ldp: ClassVar[bool] = False  # whether the level of LDP bounds the figure
+
     def _figure(self, joint: Joint) -> Any:
         raise NotImplementedError
 
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
-        return at_most(self._figure(joint), self.levels[0])
+        answer = at_most(self._figure(joint), self.levels[0])
+        return or_by_ldp(answer, joint, self.levels[0]) if self._below_ldp else answer

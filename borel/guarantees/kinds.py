@@ -5,45 +5,29 @@ from __future__ import annotations
 import math
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.engine import engine_for
 from borel.figures.averages import maximal_leakage, tail_leakage
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import alip, ldi, ldp, lip
 from borel.figures.worst_cases import event_maximal_leakage
-from borel.guarantees.base import FigureGuarantee, Guarantee, TailGuarantee, at_most, nats_around
+from borel.guarantees.base import (
+    FigureGuarantee,
+    Guarantee,
+    TailGuarantee,
+    at_most,
+    nats_around,
+    or_by_ldp,
+    or_without_exceptions,
+)
 from borel.guarantees.rounded_levels import Level, larger, level_of, log_of
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
-from borel.priors.posterior_leakage import level_of_all_secrets
 from borel.priors.random_verdict import RandomVerdict
-from borel.probability.bound import Bound, Ratio, Verdict, weakest
-from borel.probability.joint import Joint
+from borel.probability.bound import Bound, Ratio, Verdict
 
-
-def _under_every_prior(joint: Joint, answer: Verdict, level: Level) -> Verdict:
-    """Return that a level of PML, PMC, LIP or LDP holds over a set that was learnt from a sample.
-
-    All of them are at most LDP over all secrets, under every prior: where that proves the level, it
-    needs no confidence. Any other answer stays.
-    """
-    bound = answer.bound
-    if type(joint) is not Joint or bound.status != "statistical" or joint.prior.over != "set":
-        return answer
-    top = None if bound.lower > level.nats else level_of_all_secrets(joint)
-    if top is None or not at_most(top, level).holds:
-        return answer
-    status = weakest([top.status, "certified"])
-    return Verdict(True, Bound.of(status, 0.0, top.upper, assumptions=top.assumptions))
-
-
-class _BelowLDP(FigureGuarantee):
-    """A guarantee of a figure that is at most LDP over all secrets, under every prior."""
-
-    def holds_for(self, joint: Joint) -> Verdict:
-        """Return whether the joint satisfies the guarantee."""
-        (level,) = self.levels
-        return _under_every_prior(joint, super().holds_for(joint), level)
+if TYPE_CHECKING:
+    from borel.probability.joint import Joint
 
 
 class _Pointwise(TailGuarantee):
@@ -56,9 +40,15 @@ class _Pointwise(TailGuarantee):
 
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
-        variable, (level,) = self._variable(joint), self.levels
+        (level,) = self.levels
         if self.delta == 0:
-            return _under_every_prior(joint, at_most(variable.sup(), level), level)
+            return or_by_ldp(at_most(self._variable(joint).sup(), level), joint, level)
+        return or_without_exceptions(
+            lambda: self._up_to_delta(joint), lambda: type(self).at(level).holds_for(joint)
+        )
+
+    def _up_to_delta(self, joint: Joint) -> Any:
+        variable, (level,) = self._variable(joint), self.levels
         if hasattr(variable, "by_draw"):
             if joint.prior.trouble and (always := at_most(variable.sup(), level)).holds:
                 return always  # under every prior, for which the draws are not needed
@@ -246,6 +236,7 @@ class AveragePML(FigureGuarantee):
     """
 
     symbol = "average PML"
+    _below_ldp = True
 
     def _figure(self, joint: Joint) -> Any:
         return maximal_leakage(joint)
@@ -291,10 +282,14 @@ class TailLeakage(TailGuarantee):
 
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
-        return at_most(tail_leakage(joint, self.delta), self.levels[0])
+        (level,) = self.levels
+        return or_without_exceptions(
+            lambda: at_most(tail_leakage(joint, self.delta), level),
+            lambda: PML.at(level).holds_for(joint),
+        )
 
 
-class LDP(_BelowLDP):
+class LDP(FigureGuarantee):
     r"""epsilon-LDP on the support of the prior, P_X x P_X x P_Y almost surely.
 
     .. math:: f(y|x) \le e^\varepsilon f(y|x')
@@ -324,12 +319,13 @@ class LDP(_BelowLDP):
     """
 
     symbol = "LDP"
+    _below_ldp = True
 
     def _figure(self, joint: Joint) -> Any:
         return ldp(joint)
 
 
-class LIP(_BelowLDP):
+class LIP(FigureGuarantee):
     r"""epsilon-LIP: :math:`|i(x;y)| \le \varepsilon`, P_X x P_Y almost surely.
 
     Under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost: "almost
@@ -360,6 +356,7 @@ class LIP(_BelowLDP):
     """
 
     symbol = "LIP"
+    _below_ldp = True
 
     def _figure(self, joint: Joint) -> Any:
         return lip(joint)

@@ -356,6 +356,16 @@ class TwoLikelihoodForms(ClosedForms):
         p = Ends(best(e.lower for e in ends), best(e.upper for e in ends))
         return self._leakage(joint, kind, p, attained=True, witness=witness)
 
+    def ldp_of_all_secrets(self, joint: Joint) -> Bound | None:
+        """Return the level that was asked for: no ratio of two likelihoods exceeds it.
+
+        The matrix of floats, which `bl.ldp` and its certificate read, is known but to rounding.
+        """
+        theorem = self.theorems["pml"]
+        if isinstance(self.level, ExactRatio):
+            return _of_ratios(self.level.ratio, self.level.ratio, theorem, {})
+        return proved(self.level.epsilon, self.level.epsilon, theorem)
+
     def _chance(self, joint: Joint, j: int) -> Ends:
         members = set(self.sets[j])
         alphabet = joint.mechanism.secret

@@ -56,7 +56,8 @@ def validated(
                     what,
                     expected="Fractions that sum to 1 exactly",
                     got=f"a sum of {sum(row)}",
-                    mend="divide by their sum yourself; nothing is renormalised silently.",
+                    mend="divide by their sum yourself; nothing is renormalised silently. Of "
+                    "counts bl.priors.from_counts(counts, confidence=0.95) makes a set of priors.",
                 )
         return values
     if not (values.min(initial=0.0) >= 0 and values.max(initial=0.0) < np.inf):  # NaN too

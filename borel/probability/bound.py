@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from borel import settings
 from borel.constants import inside, real
 from borel.errors import InvalidInput, Undecided
-from borel.probability.bound_text import confidence_text, enclosure
+from borel.probability.bound_text import confidence_text, enclosure, formatted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -629,10 +629,9 @@ def _same(first: Bound, second: Bound) -> bool:
     return ratio is not None and ratio == second.exact_ratio and ratio.lower == ratio.upper
 
 
-OF_THE_SET = (
-    "not shown: a prior of the set fails, or may fail, but the true prior may be another one"
-)
-"""The reason where a set that holds the true prior with some confidence does not settle it."""
+OF_THE_SET = "not proved for the true prior: over the set"
+"""How the reason starts where a set that holds the true prior with some confidence does not settle
+it."""
 
 
 @dataclass(frozen=True)
@@ -663,6 +662,8 @@ class Verdict:
     witness: dict | None = None
     reason: str = ""
     _statistically: bool | None = None
+    # of a Bound in nats: what it was compared with, in nats whatever unit is shown
+    _threshold: Any = field(default=None, compare=False)
 
     @classmethod
     def _compare(
@@ -672,52 +673,77 @@ class Verdict:
         if isinstance(threshold, Bound):
             bound, threshold = bound - threshold, 0
         threshold = real("comparing a Bound", threshold, "a number (nats)")
+        about = {"_threshold": threshold if bound.units == "nats" else None}
         read = True if holds(bound, threshold) else False if fails(bound, threshold) else None
         if bound.status == "estimate":
-            return cls(None, bound, bound.witness, "an estimate proves nothing")
+            return cls(None, bound, bound.witness, "an estimate proves nothing", **about)
         if bound.status == "statistical":
-            if read is not None and (proves if read else _OTHER[proves]) not in bound.truth_ends:
-                return cls(None, bound, bound.witness, OF_THE_SET)
+            end = proves if read else _OTHER[proves]
+            if read is not None and end not in bound.truth_ends:
+                words, to = ("at least", "down") if end == "lower" else ("at most", "up")
+                known = formatted(getattr(bound, end), "", to)
+                why = f"{OF_THE_SET} the figure is {words} {known} (asked: {float(threshold):.10g})"
+                return cls(None, bound, bound.witness, why, **about)
             if read is None:
-                inside_ = f"the threshold lies inside the enclosure {bound.enclosure}"
-                return cls(None, bound, bound.witness, inside_)
+                return cls(None, bound, bound.witness, _inside(bound), **about)
             own = confidence_text(bound.confidence or 0.0)
             why = f"the figure holds with confidence {own} only: ask .at(confidence=...)"
-            return cls(None, bound, bound.witness, why, read)
-        why = "" if read is not None else bound.reason or "the threshold lies inside the enclosure"
-        return cls(read, bound, bound.witness, why)
+            return cls(None, bound, bound.witness, why, read, **about)
+        why = "" if read is not None else bound.reason or _inside(bound)
+        return cls(read, bound, bound.witness, why, **about)
 
     def at(self, *, confidence: float) -> Verdict:
         """Answer a statistical Bound at a confidence no higher than its own."""
-        if self.bound.status != "statistical" or self.reason == OF_THE_SET:
+        if self.bound.status != "statistical" or self.reason.startswith(OF_THE_SET):
             return self
         confidence = inside("Verdict.at", "confidence", confidence)
         assert self.bound.confidence is not None
         if confidence > self.bound.confidence:
             own = confidence_text(self.bound.confidence)
             why = f"the Bound holds with confidence {own}, not {confidence!r}"
-            return Verdict(None, self.bound, self.witness, why)
-        why = "" if self._statistically is not None else "the threshold lies inside the enclosure"
-        return Verdict(self._statistically, self.bound, self.witness, why, self._statistically)
+            return replace(self, holds=None, reason=why, _statistically=None)
+        why = "" if self._statistically is not None else _inside(self.bound)
+        return replace(self, holds=self._statistically, reason=why)
 
     def __bool__(self) -> bool:
         """Return the answer, or raise `Undecided`."""
         if self.holds is None:
-            raise Undecided(f"undecided: {self.reason}; the figure is {self.bound!r}")
+            raise Undecided(
+                f"undecided: {self.reason}; the figure is {self.bound!r}{self._asked()}"
+            )
         return self.holds
 
     def __repr__(self) -> str:
         """Show the answer and the figure it was read from."""
         if self.holds is None:
-            return f"Verdict(undecided: {self.reason}, {self.bound._number()})"
-        return f"Verdict({self.holds}, {self.bound._number()}, {self.bound.status})"
+            return f"Verdict(undecided: {self.reason}, {self.bound._number()}{self._asked()})"
+        return f"Verdict({self.holds}, {self.bound._number()}, {self.bound.status}{self._asked()})"
+
+    def _asked(self) -> str:
+        """Return the threshold in both units where the figure is shown in bits, else nothing."""
+        if self._threshold is None or settings.current().unit != "bits":
+            return ""
+        nats = float(self._threshold)
+        return f"; threshold {nats:.10g} nats = {nats / math.log(2):.10g} bits"
 
     def _repr_html_(self) -> str:
         from html import escape
 
         answer = "undecided" if self.holds is None else "it holds" if self.holds else "it fails"
         why = f"<div><i>{escape(self.reason)}</i></div>" if self.reason else ""
-        return f"<div><b>{answer}</b>{why}{self.bound._repr_html_()}</div>"
+        asked = f" {self._asked().removeprefix('; ')}" if self._asked() else ""
+        return f"<div><b>{answer}</b>{asked}{why}{self.bound._repr_html_()}</div>"
+
+
+def _inside(bound: Bound) -> str:
+    """Say why a threshold inside an enclosure is not settled, and what would settle it."""
+    said = "the threshold lies inside the enclosure"
+    if bound.width > 1e-12 * max(1.0, abs(bound.upper)):
+        return said
+    return (
+        f"{said}, which is {bound.width:.1g} wide: the figure is the threshold but for the "
+        f"rounding of floats; Fractions, and ratio=... for a level, are answered exactly"
+    )
 
 
 def _outward(value: Any, direction: int) -> float:

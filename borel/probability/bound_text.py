@@ -31,10 +31,22 @@ def enclosure(lower: float, upper: float, spec: str = "", *, estimate: bool = Fa
             return f"~{lower}"
         middle, spec = lower + (upper - lower) / 2, spec or f".{_DIGITS}g"
         return f"~{middle:{spec}} +- {(upper - lower) / 2:.1g}"
-    if not spec and (number := f"{lower:.{_DIGITS}g}") == f"{upper:.{_DIGITS}g}":
+    if not spec and (number := agreed(lower, upper)):
         return number
     ends = formatted(lower, spec, "down"), formatted(upper, spec, "up")
     return ends[0] if ends[0] == ends[1] else f"[{ends[0]}, {ends[1]}]"
+
+
+def agreed(lower: float | Decimal, upper: float | Decimal) -> str:
+    """Return the number that stands for two ends: their first ten digits; empty if they differ.
+
+    Examples
+    --------
+    >>> agreed(1.9999999999999991, 2.0000000000000009), agreed(0.25, 0.2500001)
+    ('2', '')
+    """
+    first, last = (f"{float(end):.{_DIGITS}g}" for end in (lower, upper))
+    return first if first == last else ""
 
 
 def formatted(value: float, spec: str, rounding: str) -> str:

@@ -87,6 +87,10 @@ class ClosedForms:
         """Return the level of local differential privacy."""
         return None
 
+    def ldp_of_all_secrets(self, joint: Any) -> Bound | None:
+        """Return a level of LDP on all secrets of the joint, or one above it."""
+        return self.ldp(joint)
+
     def ldi(self, joint: Any) -> Bound | None:
         """Return the level of local differential identifiability."""
         return None

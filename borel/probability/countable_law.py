@@ -250,7 +250,8 @@ def check_level(s: Any, side: str) -> None:
             "quantile",
             expected="0 < s <= 1 (side left) or 0 <= s < 1 (side right)",
             got=f"s = {s!r}",
-            mend="s = 1 - delta.",
+            mend="s = 1 - delta"
+            + (f"; {float(s):g} % is s = {float(s) / 100:g}." if 1 < s <= 100 else "."),
         )
 
 

@@ -176,11 +176,16 @@ class Density(HoldsFunctions):
             raise
         except Exception as error:
             names = ", ".join([*self.alphabets, *parameters])
+            mend = "call it yourself on arrays to see where it fails; np.exp, not math.exp."
+            if "truth value of an array" in str(error):
+                mend = "np.where(condition, first, second) in place of a Python if."
+            elif "required positional argument" in str(error):
+                mend = "a function of these alone; other numbers are params={...}, or closed over."
             raise InvalidInput(
                 "a density",
                 expected=f"a function of ({names}) that takes arrays",
                 got=f"{type(error).__name__}: {error}",
-                mend="call it yourself on arrays to see where it fails; np.exp, not math.exp.",
+                mend=mend,
             ) from error
 
     def inputs(self, *points: Any) -> dict[str, Any]:

@@ -47,7 +47,12 @@ if TYPE_CHECKING:
 def _require_alphabets(**given: Any) -> None:
     for role, alphabet in given.items():
         if not isinstance(alphabet, Alphabet):
-            raise InvalidInput("Mechanism", expected=f"{role}=<an alphabet>", got=shown(alphabet))
+            raise InvalidInput(
+                "Mechanism",
+                expected=f"{role}=<an alphabet>",
+                got=shown(alphabet),
+                mend="bl.Interval(0, 1) is the numbers between; bl.Finite([...]) are labels.",
+            )
 
 
 @explained
@@ -593,6 +598,15 @@ class Mechanism:
         Bound(0.08601549685, conditional)
         """
         return kernel_operations.adaptive(self, second)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what has the attribute; it is asked for what is not there."""
+            said = f"'{type(self).__name__}' object has no attribute {name!r}"
+            if name == "satisfies":
+                said += "; a joint has it: (prior * mech).satisfies(guarantee)"
+            raise AttributeError(said, name=name, obj=self)
 
     def push(
         self, function: Callable[[Any], Any], *, outcome: Any = None, breaks: Any = None

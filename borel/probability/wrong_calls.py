@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, TypeVar, overload
 
-from borel.errors import WrongCall
+from borel.errors import WrongCall, did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,6 +69,12 @@ def _wrapped(function: Any, name: str, hints: dict[str, str]) -> Any:
     return call
 
 
+def _meant(name: str, known: list[str]) -> str:
+    """Return the question after an argument whose name starts like one, or is like one."""
+    starting = [k for k in known if k.startswith(name)]
+    return f"did you mean {starting[0]}?" if len(starting) == 1 else did_you_mean(name, known)
+
+
 def _wrong(function: Any, name: str, hints: dict[str, str], args: tuple, given: dict) -> WrongCall:
     parameters = dict(inspect.signature(function).parameters)
     args = args[1:] if "self" in parameters else args
@@ -92,6 +98,9 @@ def _wrong(function: Any, name: str, hints: dict[str, str], args: tuple, given: 
         got.append(f"no {', '.join(needed)}")
     tried = [*unknown, "too_many"] if len(extra) > len(named) else unknown
     tips = [hints[n] for n in tried if n in hints]
+    if unknown and not tips:
+        tips = [_meant(n, [k for k in parameters if k not in given]) for n in unknown]
+        tips = [*filter(None, tips)]
     if tips:
         mend = "; ".join(dict.fromkeys(tips))
     elif not unknown and len(extra) <= len(named):

@@ -286,7 +286,8 @@ def plot_worst_prior(
             "plot_worst_prior",
             expected="a Bound whose witness holds a prior",
             got=repr(bound)[:80],
-            mend="bl.pml(prior_set * mech).sup() is one.",
+            mend="bl.pml(prior_set * mech).sup() is one, where the secret is finite; of a "
+            "continuous secret no worst prior is returned: give one, such as a member to compare.",
         )
     others = {"nominal": nominal} if isinstance(nominal, Measure) else dict(nominal)
     curve = prior_curve({"worst": worst, **others})

@@ -264,7 +264,17 @@ class FiniteEngine(FiniteMeasures):
         return Values(*columns, floor=-math.inf)
 
     def ldp(self) -> Bound:
-        """Enclose max over y of log max_x f(y|x) / min_x' f(y|x')."""
+        """Enclose max over y of log max_x f(y|x) / min_x' f(y|x').
+
+        Of the prior only the support counts: a matrix of Fractions beside a prior of floats is
+        exact.
+        """
+        if self.mechanism.rational and not self.joint.rational and not self.reason:
+            from borel.probability.joint import Joint
+            from borel.probability.measure import pmf
+
+            even = [Fraction(int(p != 0), len(self.support)) for p in self.joint.probabilities]
+            return FiniteEngine(Joint(pmf(even, on=self.mechanism.secret), self.mechanism)).ldp()
         live = np.flatnonzero(np.asarray(self._top != 0, bool))
         top, bottom = self._top[live], self._bottom[live]
         if (bottom == 0).any():
