@@ -218,12 +218,13 @@ class Histogram(Mechanism):
     def entry(self, prior: Measure) -> Mechanism:
         """Return the kernel of one entry, the others integrated out."""
         out = Mechanism(None, secret=prior.on, outcome=self.outcome, name=f"entry of {self.name}")
-        about = self.n, self.noise.density
+        others = masses(prior)
+        about = self.n, self.noise.density, others  # a study's key reads them
         spaces = {"y": self.outcome, "x": prior.on}
         why = "the other entries are integrated out in closed forms only"
         out.density = Density(partial(_no_density, about), spaces, log=True, opaque=why)
         out.normalisation = Normalisation.by("a mean of kernels that integrate to 1")
-        out.closed_forms = HistogramForms(self, masses(prior))
+        out.closed_forms = HistogramForms(self, others)
         return out
 
 

@@ -308,6 +308,11 @@ def test_wrong_histograms_are_refused():
         bl.pml(bl.entry(bl.iid(bl.pmf([0.5, 0.5]), 3) * three))((1.0, 2.0, 3.0))
 
 
+def joint_key(prior, n, own):
+    histogram = noise.histogram(n=n, k=3, noise=own)
+    return study_key._mechanism(bl.entry(bl.iid(prior, n) * histogram).mechanism)
+
+
 def test_pickles_and_the_keys_of_studies_tell_histograms_apart():
     a, b = (bl.entry(joint(LAWS["coin"], n, "laplace")) for n in (3, 4))
     assert pickle.loads(pickle.dumps(bl.pml(a)))((1.0, 2.0)) == bl.pml(a)((1.0, 2.0))
@@ -323,3 +328,11 @@ def test_pickles_and_the_keys_of_studies_tell_histograms_apart():
         named = bl.iid(bl.pmf([0.5, 0.5], on=bl.Finite(["u", "v"])), n) * query
         keys.add(study_key._mechanism(bl.entry(named).mechanism))
     assert len(keys) == 8
+    noises = [make for make, _, _ in KINDS.values()] + [noise.laplace(b=1.0)]
+    made = [
+        joint_key(bl.pmf(p), n, own)
+        for p in (LAWS["three"], LAWS["even"])
+        for n in (3, 4)
+        for own in noises
+    ]
+    assert len(set(made)) == len(made)
