@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 import borel as bl
-from borel.databases.sum_series import extreme_of
+from borel.databases.sum_series import _in_floats, extreme_of
+from borel.numerics.balls.arithmetic import ball
 
 U = bl.uniform(bl.Interval(0, 1))
 NS = [1, 2, 12, 1000, 10**6]
@@ -94,7 +95,7 @@ def test_the_supremum_of_pml_may_be_inside():
     least = mp.quad(
         lambda u: 2 / mp.pi * mp.exp(-a * abs(mp.sin(u) ** 2 - x)), [0, mp.pi / 4, mp.pi / 2]
     )
-    from borel.databases.entry_means import MeanForms, unit_law
+    from borel.databases.entry_means import MeanForms
 
     prior = bl.beta(alpha=0.5, beta=0.5)
     outside = mp.quad(
@@ -102,7 +103,7 @@ def test_the_supremum_of_pml_may_be_inside():
     )
     assert least < outside
     query = bl.mechanisms.laplace_mean(n=2, b=1 / 80)
-    assert not MeanForms(query, unit_law(prior))._at_ends
+    assert not MeanForms(query, prior)._at_ends
 
 
 # -- between the ends ------------------------------------------------------------------------------
@@ -373,6 +374,33 @@ def test_what_is_missing_says_so():
     assert far.lower == 0
     long = bl.pmc(entry(U, 10**6, "gaussian", sigma=1e-5))(0.5)  # a million terms are not summed
     assert long.status == "undecided"
+
+
+def test_the_others_keep_their_law():
+    """With another law of the entry the closed forms of one law for all would be wrong."""
+    numbers = bl.Finite([0, 1, 5])
+    for prior, other, kind, how in (
+        (bl.beta(alpha=2, beta=2), bl.beta(alpha=2, beta=7), "laplace", {"b": 0.3}),
+        (bl.beta(alpha=2, beta=2), U, "gaussian", {"sigma": 0.3}),
+        (
+            bl.pmf([F(1, 2), F(1, 2), F(0)], on=numbers),
+            bl.pmf([F(1, 2), F(0), F(1, 2)], on=numbers),
+            "laplace",
+            {"b": 0.3},
+        ),
+    ):
+        kernel = entry(prior, 5, kind, **how).mechanism
+        again, joint = prior * kernel, other * kernel
+        assert bl.pml(again).sup().upper == bl.pml(entry(prior, 5, kind, **how)).sup().upper
+        for ask in (lambda j: bl.pml(j)(0.3), lambda j: bl.pmc(j)(7.0), lambda j: bl.pml(j).sup()):
+            with pytest.raises(bl.NotYet):
+                ask(joint)
+
+
+def test_floats_of_a_series_keep_its_own_errors():
+    found = _in_floats(np.array([[1.0, 0.5], [0.0, 0.25]]), ball(0.5), F(1, 3))
+    truth = -0.75 - 0.25 * mp.sqrt(3) / 2
+    assert found.lower() <= truth - 0.5 and truth + 0.5 <= found.upper()
 
 
 def test_bad_means():

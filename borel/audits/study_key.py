@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import platform
 from fractions import Fraction
+from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.probability.alphabets import Finite
+from borel.probability.density import Density
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from borel.audits.study import Study
-    from borel.probability.density import Density
     from borel.probability.measure import Measure
     from borel.probability.mechanism import Mechanism
 
@@ -151,7 +152,6 @@ def _prior_data(value: Any) -> str:
     from borel.databases.bits import BitDatabase
     from borel.priors.sets import PriorSet
     from borel.probability.alphabets import Alphabet
-    from borel.probability.density import Density
     from borel.probability.measure import Measure
 
     if isinstance(value, Measure):
@@ -239,8 +239,10 @@ def _visible(value: Any, seen: frozenset) -> str:
         return digest(np.asarray(value))
     if isinstance(value, ModuleType):
         return digest(value.__name__)
-    if isinstance(value, FunctionType):
+    if isinstance(value, (FunctionType, partial)):
         return function_key(value, seen)
+    if isinstance(value, Density):
+        return _density(value)
     if hasattr(value, "to_numpy"):  # pandas and xarray
         return digest(type(value).__name__, value.to_numpy())
     return digest(f"{type(value).__module__}.{type(value).__qualname__}")

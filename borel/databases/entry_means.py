@@ -38,7 +38,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from borel.databases.sum_series import DEEPEST, SumSeries, UnitLaw
@@ -91,7 +91,7 @@ def mean_kernel(prior: Measure, query: NoisyMean) -> Mechanism:
             return gaussian(sigma=query.scale, secret=prior.on)
         out = laplace(b=query.scale, secret=prior.on)
         if law is not None and not law.uniform:
-            out.closed_forms = MeanForms(query, law)
+            out.closed_forms = MeanForms(query, prior)
         return out
     out = Mechanism(None, secret=prior.on, outcome=Reals(), name=f"one entry of {query.name}")
     why = "the other entries are integrated out in closed forms only"
@@ -99,7 +99,7 @@ def mean_kernel(prior: Measure, query: NoisyMean) -> Mechanism:
     about = query.noise, query.n, query.scale, query.unit  # a study's key reads them
     out.density = Density(partial(_no_density, about), spaces, log=True, opaque=why)
     out.normalisation = Normalisation.by("a mean of kernels that integrate to 1")
-    out.closed_forms = MeanForms(query, law)
+    out.closed_forms = MeanForms(query, prior)
     return out
 
 
@@ -131,11 +131,17 @@ def unit_law(prior: Measure) -> UnitLaw | None:
 class MeanForms(ClosedForms):
     """What noise on the mean or the sum of n entries leaks about one of them.
 
-    Proofs: see the top of `borel.databases.entry_means`.
+    Of an entry with the law of the others, ``prior``: of another law they say nothing. Proofs: see
+    the top of `borel.databases.entry_means`.
     """
 
     query: NoisyMean
-    law: UnitLaw | None
+    prior: Measure
+
+    @cached_property
+    def law(self) -> UnitLaw | None:
+        """The law of an entry, where it is a uniform or a beta one."""
+        return unit_law(self.prior)
 
     @property
     def _laplace(self) -> bool:
@@ -145,6 +151,8 @@ class MeanForms(ClosedForms):
 
     def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage at one outcome."""
+        if joint.prior != self.prior:
+            return None
         query, law = self.query, self.law
         total = Fraction(float(y)) * query.unit
         low, high = _ends(joint.prior)
@@ -203,6 +211,8 @@ class MeanForms(ClosedForms):
 
     def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum over the outcomes."""
+        if joint.prior != self.prior:
+            return None
         if not self._laplace:
             if isinstance(joint.prior.on, Interval) or kind == "pmc":
                 return infinite(SEVEN, attained=False) if _several(joint.prior) else None
@@ -242,6 +252,8 @@ class MeanForms(ClosedForms):
 
     def ldp(self, joint: Joint) -> Bound | None:
         """Return the level of local differential privacy, a (d - c) for Laplace noise."""
+        if joint.prior != self.prior:
+            return None
         if not self._laplace:
             return infinite(SEVEN, attained=False) if _several(joint.prior) else None
         if self.law is None:

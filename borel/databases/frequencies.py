@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from math import lcm
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from borel.constants import exactly
 from borel.databases.iid import Database
 from borel.errors import InvalidInput, NotYet
-from borel.numerics.intervals.rounding import U, compounded
+from borel.numerics.intervals.rounding import NORMAL, U, compounded
 from borel.probability.alphabets import Finite
 from borel.probability.arrays import as_floats, carried
 from borel.probability.joint import Joint
@@ -123,8 +124,9 @@ def relative_frequency(
             got=str(error),
         ) from None
     total = sum(weights.values())  # of floats it may miss 1 by their rounding
+    share = partial(_share, total, prior.rational)
     matrix = np.array(
-        [[Fraction(rows[kind][y], total) for y in outcome.labels] for kind in kinds], dtype=object
+        [[share(rows[kind][y]) for y in outcome.labels] for kind in kinds], dtype=object
     )
     error = 0.0
     if not prior.rational:
@@ -134,6 +136,12 @@ def relative_frequency(
     kernel = Mechanism._from_matrix(matrix, prior.on, outcome, name, error)
     kernel.unproved = carried(prior)
     return prior * kernel
+
+
+def _share(total: int, rational: bool, weight: int) -> float | Fraction:
+    """Return a part of a total: if a float may do, the nearest, unless it is too small for one."""
+    nearest = 0.0 if rational else weight / total  # lowest terms of long numbers are slow to find
+    return nearest if nearest >= NORMAL else Fraction(weight, total)
 
 
 def _multinomial(n: int, masses: list[int]) -> dict[tuple[int, int], int]:

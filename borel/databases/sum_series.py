@@ -291,7 +291,7 @@ class SumSeries:
         length = ball(period)
         base = 2 * flint.arb.pi() / length
         if not self.gaussian and left > 1e-12:  # floats have as many digits
-            total = _in_floats(_float_terms(*about, self.scale)[m - self.n + 1], t / period)
+            total = _in_floats(*_float_terms(*about, self.scale)[m - self.n + 1], t / period)
         else:
             turn, total = base * ball(t), ball(0)
             for k, power in enumerate(_powers(*about)[m - self.n + 1], 1):
@@ -404,23 +404,29 @@ def _powers(law: UnitLaw, n: int, period: Fraction, count: int, bits: int) -> tu
 @lru_cache(maxsize=4)
 def _float_terms(
     law: UnitLaw, n: int, period: Fraction, count: int, bits: int, scale: Fraction
-) -> list[np.ndarray]:
-    """Return the terms of the series of Laplace noise for n - 1 and for n entries, as floats."""
+) -> list[tuple[np.ndarray, Any]]:
+    """Return the terms of the series of Laplace noise for n - 1 and for n entries, as floats.
+
+    Beside them is by how much they may be off in all, but for the rounding to floats.
+    """
     import flint
 
     base, squared = 2 * flint.arb.pi() / ball(period), 1 / ball(scale) ** 2
     out = []
     for powers in _powers(law, n, period, count, bits):
         terms = [p / (squared + (base * k) ** 2) for k, p in enumerate(powers, 1)]
-        out.append(np.array([(float(z.real.mid()), float(z.imag.mid())) for z in terms]).T)
+        parts = [(z.real, z.imag) for z in terms]
+        middles = np.array([(float(x.mid()), float(y.mid())) for x, y in parts]).T
+        off = sum((x.rad() + y.rad() for x, y in parts), ball(0))
+        out.append((middles, off))
     return out
 
 
-def _in_floats(terms: np.ndarray, turn: Fraction) -> Any:
+def _in_floats(terms: np.ndarray, beside: Any, turn: Fraction) -> Any:
     """Return the sum of re cos(2 pi k turn) + im sin(2 pi k turn), with the roundings bounded.
 
     An angle is off by 2 pi u (2 k turn + 2) at most, a sine or cosine by 8 u, a sum of N terms by
-    N u of their sizes; u = 2^-53.
+    N u of their sizes; u = 2^-53. The terms are off by at most ``beside`` in all.
     """
     import flint
 
@@ -431,4 +437,4 @@ def _in_floats(terms: np.ndarray, turn: Fraction) -> Any:
     total = float(re @ np.cos(angles) + im @ np.sin(angles))
     off = 2 * np.pi * (2 * k * abs(q) + 2) + len(re) + 16
     error = float((np.abs(re) + np.abs(im)) @ off) * 2.0**-53 * 1.01
-    return flint.arb(total, error + 1e-300)
+    return flint.arb(total, error + 1e-300) + beside * flint.arb(0, 1)

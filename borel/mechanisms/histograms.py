@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel.constants import exactly
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.closed_forms import figure, infinite, proved
 from borel.mechanisms.counting import entries
@@ -48,6 +49,7 @@ from borel.mechanisms.integer_noise import DiscreteGaussianForms, GeometricForms
 from borel.mechanisms.noise import GaussianForms, LaplaceForms
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.probability.alphabets import Integers, Reals
+from borel.probability.bound import Bound
 from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density
 from borel.probability.mechanism import Mechanism
@@ -57,7 +59,6 @@ from borel.probability.wrong_calls import explained
 if TYPE_CHECKING:
     from borel.mechanisms.noisy_count import Ends
     from borel.probability.alphabets import Alphabet
-    from borel.probability.bound import Bound
     from borel.probability.joint import Joint
     from borel.probability.measure import Measure
 
@@ -217,12 +218,13 @@ class Histogram(Mechanism):
     def entry(self, prior: Measure) -> Mechanism:
         """Return the kernel of one entry, the others integrated out."""
         out = Mechanism(None, secret=prior.on, outcome=self.outcome, name=f"entry of {self.name}")
-        about = self.n, self.noise.density
+        others = masses(prior)
+        about = self.n, self.noise.density, others  # a study's key reads them
         spaces = {"y": self.outcome, "x": prior.on}
         why = "the other entries are integrated out in closed forms only"
         out.density = Density(partial(_no_density, about), spaces, log=True, opaque=why)
         out.normalisation = Normalisation.by("a mean of kernels that integrate to 1")
-        out.closed_forms = HistogramForms(self, masses(prior))
+        out.closed_forms = HistogramForms(self, others)
         return out
 
 
@@ -321,22 +323,26 @@ class HistogramForms(ClosedForms):
         live = [j for j, mass in enumerate(p) if mass.upper > 0]
         if len(live) < 2:
             return proved(0.0, 0.0, _WHY)
-        ys = [Fraction(float(v)) for v in y]
+        ys = [exactly(v) for v in y]
         value = self._of_database if self.others is None else self._of_entry
         low, high = enclose(lambda: value(kind, p, live, ys))
         top = self.sup(joint, kind)
         assert top is not None
-        return proved(max(low, 0.0), min(max(high, 0.0), top.upper), _WHY)
+        found = proved(max(low, 0.0), max(high, 0.0), _WHY)
+        low, high = found.lower, min(found.upper, top.upper)
+        if found.status == "exact":
+            return Bound.exact(low, high, assumptions=found.assumptions)
+        return Bound.undecided(low, high, reason=found.reason, assumptions=found.assumptions)
 
     def _of_entry(self, kind: str, p: tuple[Ends, ...], live: list[int], ys: list) -> Any:
         assert self.others is not None
-        n, chances = self.query.n - 1, list(map(_hull, self.others))
-        sums = _Sums(self.query.law_of_noise, n, chances, ys)
+        n, chances = self.query.n, list(map(_hull, self.others))
+        sums = _Sums(self.query.law_of_noise, n, chances, ys, own=1)
         fixed = [sums.bin(j) for j in range(len(ys))]
         before = list(accumulate(fixed, _times, initial=_one()))
         after = list(accumulate(fixed[::-1], _times, initial=_one()))
         given = [
-            _coefficient(n, _times(before[d], after[-d - 2]), sums.bin(d, own=1)) for d in live
+            _coefficient(n - 1, _times(before[d], after[-d - 2]), sums.bin(d, own=1)) for d in live
         ]
         total = sum(_hull(p[d]) * f for d, f in zip(live, given, strict=True))
         if kind == "pml":
@@ -427,12 +433,17 @@ def _coefficient(n: int, a: _Series, b: _Series) -> Any:
 class _Sums:
     r"""The series A_j of each bin, in e^tilt x so that the terms that count are near their modes.
 
-    The terms are log-concave, as c is convex: past a mode each is below a geometric series.
+    The terms are log-concave, as c is convex: past a mode each is below a geometric series. The
+    modes sum to n, and n - 1 are as near: w(m + 1) for w(m) makes a mode one less.
     """
 
-    def __init__(self, noise: _Noise, n: int, chances: list, ys: list[Fraction]):
+    def __init__(self, noise: _Noise, n: int, chances: list, ys: list[Fraction], own: int = 0):
+        self.most = n - own  # the highest power that is asked for
         self.noise, self.n, self.chances, self.ys = noise, n, chances, ys
         self.rate = noise.rate()
+        # roughly, for modes: beyond the counts abs() has the same steps everywhere
+        reach = Fraction(10**300) if noise.square else Fraction(n + 1)
+        self.near = [float(min(max(y, -reach), reach)) for y in ys]
         self.live = [j for j, p in enumerate(chances) if not p == 0]
         self.logs = {j: float(chances[j].upper().log().mid()) for j in self.live}
         self.tilt = ball(self._tilt())
@@ -445,7 +456,7 @@ class _Sums:
     def _mode(self, j: int, tilt: float) -> int:
         """Return where the terms of a bin are largest, roughly: a wrong one costs digits only."""
         low, high = 0, self.n
-        rate, y, log = float(self.rate), float(self.ys[j]), self.logs[j] + tilt
+        rate, y, log = float(self.rate), self.near[j], self.logs[j] + tilt
         while low < high:
             m = (low + high) // 2
             step = 2 * (m - y) + 1 if self.noise.square else abs(y - m - 1) - abs(y - m)
@@ -454,7 +465,7 @@ class _Sums:
 
     def _tilt(self) -> float:
         """Return for which tilt the modes of all bins sum to n, roughly."""
-        reach = max((abs(float(y)) for y in self.ys), default=0.0) + self.n
+        reach = max(map(abs, self.near)) + self.n
         most = float(self.rate) * (2 * reach + 1 if self.noise.square else 1.0)
         most += math.log(self.n + 1) - min(self.logs.values())
         low, high = -most, most
@@ -474,11 +485,11 @@ class _Sums:
         if j not in self.live:
             start = (-self.rate * ball(noise.cost(y - own) - noise.cost(y))).exp()
             return _Series(0, flint.arb_poly([start]), start, ball(0))
-        mode = self._mode(j, float(self.tilt.mid()))
+        mode = min(max(self._mode(j, float(self.tilt.mid())) - own, 0), self.most)
         top = (-self.rate * ball(noise.cost(y - mode - own) - noise.cost(y))).exp()
         top *= (self.tilt.exp() * self.chances[j]) ** mode / ball(mode + 1).gamma()
         terms, rest = [top], ball(0)
-        for m in range(mode, self.n):
+        for m in range(mode, self.most):
             ratio = self._ratio(j, m, own)
             term = terms[-1] * ratio
             if ratio < 1 and term < top * little * (1 - ratio):

@@ -241,6 +241,30 @@ def test_far_outcomes_floats_and_labels_of_any_kind():
     assert bl.pmc(gauss)((1e100, 0.0)).lower > 1e100
 
 
+def test_outcomes_that_no_float_holds_and_steep_noise_between_two_modes():
+    laws = {
+        v: bl.entry(
+            bl.iid(bl.pmf([F(2, 9), F(3, 9), F(4, 9)]), 4) * noise.histogram(n=4, k=3, noise=v)
+        )
+        for v in (noise.discrete_gaussian(sigma=1e8), noise.geometric(alpha=0.5))
+    }
+    square, steps = laws.values()
+    far = 2**53  # squares of all bins moved by the same differ by what all databases share
+    for measure in (bl.pml, bl.pmc):
+        for y in ((far + 1, 5, 6), (5, far + 3, 6)):
+            there, here = measure(square)(y), measure(square)(tuple(v - far for v in y))
+            assert (there.lower, there.upper) == (here.lower, here.upper)
+        there, here = measure(steps)((10**400, 2, -(10**400))), measure(steps)((4, 2, 0))
+        assert (there.lower, there.upper) == (here.lower, here.upper)
+    two = bl.pmf([F(1, 2), F(1, 2)])
+    steep = noise.histogram(n=5, k=2, noise=noise.gaussian(sigma=0.01))
+    # in units of the rate: f(y|0) / f(y|1) is least where all others are in the second bin
+    encloses(bl.pml(bl.entry(bl.iid(two, 5) * steep))((-6.0, 8.0)), mp.mpf(2), 1e-14)
+    steepest = noise.histogram(n=5, k=2, noise=noise.gaussian(sigma=1e-300))
+    unknown = bl.pml(bl.entry(bl.iid(two, 5) * steepest))((1.0, 1.0))
+    assert unknown.status == "undecided" and unknown.upper < 0.6932
+
+
 def test_one_value_tells_nothing_and_what_is_not_known_is_refused():
     sure = bl.iid(bl.pmf([F(1), F(0)]), 4) * noise.histogram(
         n=4, k=2, noise=noise.gaussian(sigma=1)
@@ -284,6 +308,11 @@ def test_wrong_histograms_are_refused():
         bl.pml(bl.entry(bl.iid(bl.pmf([0.5, 0.5]), 3) * three))((1.0, 2.0, 3.0))
 
 
+def joint_key(prior, n, own):
+    histogram = noise.histogram(n=n, k=3, noise=own)
+    return study_key._mechanism(bl.entry(bl.iid(prior, n) * histogram).mechanism)
+
+
 def test_pickles_and_the_keys_of_studies_tell_histograms_apart():
     a, b = (bl.entry(joint(LAWS["coin"], n, "laplace")) for n in (3, 4))
     assert pickle.loads(pickle.dumps(bl.pml(a)))((1.0, 2.0)) == bl.pml(a)((1.0, 2.0))
@@ -299,3 +328,11 @@ def test_pickles_and_the_keys_of_studies_tell_histograms_apart():
         named = bl.iid(bl.pmf([0.5, 0.5], on=bl.Finite(["u", "v"])), n) * query
         keys.add(study_key._mechanism(bl.entry(named).mechanism))
     assert len(keys) == 8
+    noises = [make for make, _, _ in KINDS.values()] + [noise.laplace(b=1.0)]
+    made = [
+        joint_key(bl.pmf(p), n, own)
+        for p in (LAWS["three"], LAWS["even"])
+        for n in (3, 4)
+        for own in noises
+    ]
+    assert len(set(made)) == len(made)
