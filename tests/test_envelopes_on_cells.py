@@ -322,7 +322,7 @@ def worst_ends(kind, n, delta):
     return mp.log(own / half) * (1 if kind == "pml" else -1)
 
 
-@pytest.mark.cases("truths", "pml-8-*", "pml-16-*", "pmc-8-*")
+@pytest.mark.cases("truths", "pml-*", "pmc-3-*", "pmc-8-*")
 @pytest.mark.parametrize(
     ("kind", "n", "delta"),
     [
