@@ -195,6 +195,21 @@ def test_an_infinite_cost_is_proved_in_floats_too():
     assert cost(0.95).upper < math.inf
 
 
+@pytest.mark.parametrize("delta", [F(1, 100), HALF, F(99, 100)])
+@pytest.mark.parametrize(("n", "m"), [(3, 7), (4, 4)])
+def test_outcomes_that_are_nearly_impossible_cost_far_more_than_is_gained(n, m, delta):
+    """Entries of PMC down to 1e-72, about which a solver with tolerances knows nothing."""
+    places = [x * (m - 1) // (n - 1) for x in range(n)]
+    K = [[F(1, 10 ** (2 * (x - y) ** 2)) for y in range(m)] for x in places]
+    p, K = [F(1, n)] * n, [[v / sum(row) for v in row] for row in K]
+    for given, mass in (((p, K), delta), (floats((p, K)), float(delta))):
+        found = bl.envelope(joint(*given), of="pmc")(mass)
+        low, high = (F(v) for v in found.ratio)
+        assert exact_mass("pmc", p, K, low * (1 - F(1, 10**12))) >= delta
+        assert exact_mass("pmc", p, K, high * (1 + F(1, 10**12))) < delta
+        assert found.proved and found.width <= 1e-9
+
+
 def test_a_basis_of_another_level_is_not_trusted():
     """Its weights may not be shares: then they are refused."""
     from borel.engine.envelopes.rational_programme import ExactProgramme

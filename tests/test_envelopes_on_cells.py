@@ -322,7 +322,7 @@ def worst_ends(kind, n, delta):
     return mp.log(own / half) * (1 if kind == "pml" else -1)
 
 
-@pytest.mark.cases("truths", "pml-8-*", "pml-16-*", "pmc-8-*")
+@pytest.mark.cases("truths", "pml-*", "pmc-3-*", "pmc-8-*")
 @pytest.mark.parametrize(
     ("kind", "n", "delta"),
     [
@@ -341,4 +341,22 @@ def test_closed_forms_of_gaussian_noise(kind, n, delta):
     found = bl.envelope(joint, of=kind)(delta)
     with mp.workdps(40):
         assert found.lower <= worst_ends(kind, n, delta) <= found.upper
+    assert found.status == "certified" and found.width <= 1e-9
+
+
+def test_a_secret_that_next_to_no_outcome_is_told_of():
+    """Outcomes of mass 1e-53 name 1: the others, the largest ones, are all of the envelope."""
+    secret, delta = bl.Finite([1.0, 2.0]), F(1, 10**6)
+    joint = bl.pmf([F(67, 100), F(33, 100)], on=secret) * bl.mechanisms.gaussian(
+        sigma=10.0, secret=secret
+    )
+    found = bl.envelope(joint)(delta)
+    with mp.workdps(40):
+        mass = mp.mpf(1) / 10**6
+
+        def beyond(a):
+            return (67 * mp.ncdf((1 - a) / 10) + 33 * mp.ncdf((2 - a) / 10)) / 100
+
+        a = mp.findroot(lambda a: mp.log(beyond(a) / mass), (40, 60), solver="anderson")
+        assert found.lower <= mp.log(mp.ncdf((2 - a) / 10) / mass) <= found.upper
     assert found.status == "certified" and found.width <= 1e-9

@@ -28,7 +28,7 @@ _ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _SPARE, _LEAST, _MOST, _MEET = 1e-12, 2.0**-50, 1e3, 0.01
 _SCALE = 2.0**17
-_GRID, _STEEP, _THIN = 240, 1e3, 1e-16
+_GRID, _STEEP, _THIN, _SLIVER = 240, 1e3, 1e-16, 1e-14
 _NEARLY, _EVERY, _ATTEMPTS, _STEPS, _SOLVED, _IDLE = 0.25, 4, 6, 24, 2.0**-42, 1e-4
 
 
@@ -303,6 +303,8 @@ class Columns:
                 rest = np.append(rest, column.masses.sum() / delta - 1 - _SPARE)
             before, off = off, float(np.abs(rest).max(initial=0.0))
             if off <= _SOLVED:  # less than _SPARE
+                # the gain of next to nothing is known less well than its sign
+                kept = kept[column.masses[kept] > _SLIVER * of]
                 cells = [
                     [a, b, [float(k == x) for k in range(n)]]
                     for x in kept

@@ -103,22 +103,30 @@ class Solver:
         price = np.zeros(self.count)
         if not kept.any():
             return Optimum(theta, 0.0, weights, price)
-        scale = np.abs(gain).max(axis=1)
-        scale = np.where(scale > 0, scale, 1.0)
+        # the largest that is gained is the unit: for PMC far more may be lost
+        most = gain.max(axis=1)
+        scale = np.where(most > 0, np.maximum(most, 1e-300), 1.0)
         unit = self.cells / self.q.sum()
         worth = np.maximum(self.q * unit, 1e-300)
+        # a secret that gains nothing anywhere can lose nothing, at prices that see to it
+        flat = gain >= -NEAR * (np.abs(self.g) + abs(theta) * self.q)
+        able = kept[:, None] & ((most[:, None] > 0) | flat)
+        gain = np.where((most[:, None] > 0) | ~flat, gain, 0.0)
         gain = gain / scale[:, None]
-        pool = self._pool & kept[:, None]
+        pool = self._pool & able
         for _ in range(ROUNDS):
             x, y = np.nonzero(pool)
             w, spare, lam = best_shares(gain[x, y], worth[y], x, y, gain.shape)
             reduced = worth + lam[:, None] * gain - spare
-            reduced[pool | ~kept[:, None]] = -np.inf
+            reduced[pool | ~able] = -np.inf
             wanted = reduced > 1e-9
             if not wanted.any():
                 break
             pool |= wanted & _largest(reduced)
         self._pool |= pool
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            dear = np.where(flat, 0.0, (worth - spare) / -gain).max(axis=1)
+        lam = np.where(kept & (most <= 0), np.maximum(lam, dear), lam)
         weights[x, y] = w
         return Optimum(theta, float(w @ worth[y]) / unit, weights, lam / (scale * unit))
 
@@ -260,15 +268,21 @@ def best_shares(
     n, m = shape
     columns = np.arange(len(x))
     rows = np.concatenate([y, m + x])
-    values = np.concatenate([np.ones(len(x)), -gain])
+    unit = np.maximum(np.abs(gain), 1.0)  # of a share: those that lose much are tiny
+    values = np.concatenate([1 / unit, -gain / unit])
     matrix = csc_array((values, (rows, np.tile(columns, 2))), shape=(m + n, len(x)))
     limits = np.concatenate([np.ones(m), np.zeros(n)])
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     for method, options in (("highs-ds", tight), ("highs", {}), ("highs-ipm", {})):
         found = linprog(
-            -worth, A_ub=matrix, b_ub=limits, bounds=(0, None), method=method, options=options
+            -worth / unit,
+            A_ub=matrix,
+            b_ub=limits,
+            bounds=(0, None),
+            method=method,
+            options=options,
         )
         if found.x is not None and found.status == 0:
             dual = np.maximum(-found.ineqlin.marginals, 0.0)
-            return np.maximum(found.x, 0.0), dual[:m], dual[m:]
+            return np.maximum(found.x, 0.0) / unit, dual[:m], dual[m:]
     return np.zeros(len(x)), np.zeros(m), np.zeros(n)  # nothing is proved by it, and nothing lost
