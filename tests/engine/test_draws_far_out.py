@@ -72,6 +72,7 @@ def test_no_moment_is_claimed_where_there_is_none():
     assert np.isposinf(cauchy_cells().moment(1.0)).all()
 
 
+@pytest.mark.slow
 def test_a_moment_of_a_law_by_its_formula():
     """E|X| = 2 s sqrt(nu) / ((nu - 1) B(nu / 2, 1 / 2))."""
     found = cells_of(student(3)).moment(1.0)
@@ -198,6 +199,7 @@ def test_counts_with_noise_on_a_line():
     check(joint, truths, 2e-3)
 
 
+@pytest.mark.slow
 def test_counts_with_noise_on_integers():
     mus, a = [1.0, 4.0], mp.exp(-mpmath.mpf(1) / 2)
     joint = learnt(lambda d: bl.negative_binomial(mu=d["mu"], alpha=2.0), mu=mus)
