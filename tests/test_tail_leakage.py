@@ -316,7 +316,7 @@ def test_over_sets_at_levels_that_floats_do_not_hold(kind):
             assert found.upper - found.lower < (1e-6 if kind == "pml" else 1e-3)
 
 
-@pytest.mark.cases("slow", "level1")
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [F(1, 10**320), F(1, 10**400)])
 def test_over_densities_at_levels_that_floats_do_not_hold(level):
     joint = bl.priors.tv_ball(bl.pmf([HALF, HALF], on=bl.Finite([0.0, 1.0])), F(1, 8))

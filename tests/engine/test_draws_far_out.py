@@ -174,6 +174,7 @@ def check(joint, truths, width):
             assert high[k] - low[k] <= width
 
 
+@pytest.mark.slow
 def test_counts_with_noise_on_a_line():
     mus = [1.0, 3.0]
     joint = learnt(lambda d: bl.poisson(mu=d["mu"]), mu=mus)
