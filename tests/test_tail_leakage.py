@@ -296,6 +296,36 @@ def test_over_sets_by_the_shares_of_outcomes(style, kind):
                 assert found.status in ("exact", "certified", "undecided")
 
 
+@pytest.mark.parametrize("kind", ["pml", "pmc"])
+def test_over_sets_at_levels_that_floats_do_not_hold(kind):
+    """Subnormal levels, those below all floats, and those next to 1."""
+    p, q = [HALF, F(3, 10), F(1, 5)], [F(1, 5), F(2, 5), F(2, 5)]
+    K = [[HALF, F(3, 10), F(1, 5)], [F(1, 5), HALF, F(3, 10)], [F(1, 10), F(1, 5), F(7, 10)]]
+    known = sets_of(p, q)
+    learnt = bl.priors.from_counts([5, 3, 2], confidence=0.95) * bl.Mechanism.from_matrix(K)
+    tiny = bl.tail_leakage(learnt, F(1, 10**320), of=kind)
+    sup = (bl.pml if kind == "pml" else bl.pmc)(learnt).sup()
+    assert tiny.status == sup.status == "statistical" and tiny.upper == sup.upper
+    for name in ("tv", "contamination"):
+        priors, rules = known[name]
+        corners, joint = vertices(*rules), priors * bl.Mechanism.from_matrix(K)
+        for delta in (F(1, 10**20), F(1, 10**320), F(1, 10**400), 1 - F(1, 10**30)):
+            found = bl.tail_leakage(joint, delta, of=kind)
+            low, high = log_ends(over_union(kind, corners, K, delta))
+            assert found.lower <= high and low <= found.upper, (name, delta)
+            assert found.upper - found.lower < (1e-6 if kind == "pml" else 1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [F(1, 10**320), F(1, 10**400)])
+def test_over_densities_at_levels_that_floats_do_not_hold(level):
+    joint = bl.priors.tv_ball(bl.pmf([HALF, HALF], on=bl.Finite([0.0, 1.0])), F(1, 8))
+    joint = joint * bl.mechanisms.laplace(b=1.0, secret=bl.Finite([0.0, 1.0]))
+    for kind, whole in (("pml", bl.pml), ("pmc", bl.pmc)):
+        found, most = bl.tail_leakage(joint, level, of=kind), whole(joint).sup()
+        assert found.lower <= most.upper and most.lower <= found.upper <= most.upper
+
+
 def log_ends(ratio):
     value = math.log(ratio) if ratio < math.inf else math.inf
     return value * (1 - 1e-15), value * (1 + 1e-15)

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.engine.draws import outcome_laws
+from borel.engine.draws import density_cells, outcome_laws
 from borel.engine.draws.count_masses import CountMasses
 from borel.engine.draws.density_cells import DensityCells
 from borel.engine.kernels.tail_entropy import FarEntropy, largest_mean
@@ -72,12 +72,24 @@ def test_no_moment_is_claimed_where_there_is_none():
     assert np.isposinf(cauchy_cells().moment(1.0)).all()
 
 
+@pytest.mark.slow
 def test_a_moment_of_a_law_by_its_formula():
     """E|X| = 2 s sqrt(nu) / ((nu - 1) B(nu / 2, 1 / 2))."""
     found = cells_of(student(3)).moment(1.0)
     for value, scale in zip(found, (0.5, 3.0), strict=True):
         truth = 2 * scale * mp.sqrt(3) / (2 * mp.beta(mpmath.mpf(3) / 2, 0.5))
         assert truth <= value <= 2 * truth
+
+
+def test_what_no_cell_covers_has_a_part_in_a_moment(monkeypatch):
+    """Of a mass m that is said to be beyond the last cell, at e, E|X| has m e at least."""
+    cells = cells_of(learnt(lambda d: bl.laplace(mu=0.0, b=d["b"]), b=[1.0, 2.0]))
+    ends = [min(map(abs, pair)) for pair in cells.ends]
+    monkeypatch.setattr(density_cells, "_DISTANCES", [2.0**12])
+    without = cells.moment(1.0)
+    cells.mass = cells.mass[0], cells.mass[1] + 0.125
+    assert max(ends) < 2**12
+    assert (cells.moment(1.0) - without >= sum(ends) / 8 * (1 - 1e-9)).all()
 
 
 @pytest.mark.parametrize("distance", [0.5, 3.0, 1e3, 1e9])
@@ -162,6 +174,7 @@ def check(joint, truths, width):
             assert high[k] - low[k] <= width
 
 
+@pytest.mark.slow
 def test_counts_with_noise_on_a_line():
     mus = [1.0, 3.0]
     joint = learnt(lambda d: bl.poisson(mu=d["mu"]), mu=mus)
@@ -187,6 +200,7 @@ def test_counts_with_noise_on_a_line():
     check(joint, truths, 2e-3)
 
 
+@pytest.mark.slow
 def test_counts_with_noise_on_integers():
     mus, a = [1.0, 4.0], mp.exp(-mpmath.mpf(1) / 2)
     joint = learnt(lambda d: bl.negative_binomial(mu=d["mu"], alpha=2.0), mu=mus)

@@ -296,11 +296,21 @@ class DensityCells:
             outer = self._outside(distance, order)
             if outer is not None:
                 inside = (self.low < distance) & (self.high > -distance)
-                best = np.fmin(best, own[:, inside].sum(axis=1) + outer)
+                # what there are no cells of may begin before the distance
+                gaps = self.mass[1][:, self._short_of(distance)].sum(axis=1) * distance**order
+                best = np.fmin(best, own[:, inside].sum(axis=1) + gaps + outer)
         if all(map(math.isfinite, self.interval)):
             best = own.sum(axis=1)
         total = (total + best) * np.exp(-self.log_total[0][:, 0]) * (1 + 2.0**-20)
         return np.where(self.lost, np.inf, total)
+
+    def _short_of(self, distance: float) -> list[int]:
+        """Return the half-lines without cells that begin at less than a distance from 0."""
+        return [
+            k
+            for k, (a, b) in enumerate(self.ends)
+            if (math.isinf(b) and a < distance) or (math.isinf(a) and b > -distance)
+        ]
 
     def beyond(self, distance: float) -> np.ndarray:
         """Bound P{|X| > distance} of every draw from above."""

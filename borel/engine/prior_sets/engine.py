@@ -10,6 +10,7 @@ from typing import Any
 from borel import settings
 from borel.engine.problem.engine import Figures
 from borel.errors import NotEnclosed, NotYet
+from borel.numerics.intervals.rounding import log_fraction
 from borel.probability.bound import Bound, largest, weakest
 from borel.probability.joint import Joint
 
@@ -62,8 +63,9 @@ class SetEngine(Figures[Bound]):
         if kind == "pml":
             with suppress(NotYet):
                 whole = self.maximal_leakage()
-                high = math.log1p(math.expm1(min(whole.upper, 700.0)) / delta) * (1 + 2.0**-48)
-                high = high if whole.upper <= 700 else math.inf
+                share = max(float(delta) * (1 - 2.0**-52), 2.0**-1000)  # of a smaller one: no bound
+                high = math.log1p(math.expm1(min(whole.upper, 300.0)) / share) * (1 + 2.0**-48)
+                high = high if whole.upper <= 300 and share < delta else math.inf
                 ceilings.append((whole.within(0.0, high), ()))
         proved = [pair for pair in ceilings if pair[0].proved or pair[0].status == "statistical"]
         upper, more = min(proved, key=lambda pair: pair[0].upper, default=(None, ()))
@@ -124,7 +126,8 @@ class SetEngine(Figures[Bound]):
         if 0 < level < 1:
             with suppress(NotYet, NotEnclosed):
                 found = self._one(self.set.centre, kind, level)
-                move = math.log(level / delta) * (1 if kind == "pml" else -1)
+                move = log_fraction(level / delta)[1 if kind == "pml" else 0]
+                move = move if kind == "pml" else -move
                 high = found.upper + move
                 out.append(found.within(0.0, high + 2.0**-48 * (1 + abs(high) + abs(move))))
         return [min((b for b in out if b.proved), key=lambda b: b.upper, default=out[0])]

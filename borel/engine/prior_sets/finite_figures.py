@@ -39,6 +39,10 @@ from borel.probability.memo import Memo
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 _MEMBERS = 1e-10
 """What the rounding of a member's probabilities may change of its mutual information, at most."""
+_SMALLEST = {"pml": Fraction(1, 2**900), "pmc": Fraction(1, 2**50)}
+"""The levels of tail leakage that floats tell apart from 0: a share, and 1 without it."""
+_ROUGH = Fraction(1, 2**20)
+"""Below it floats may tell little of the PMC of the worst outcomes."""
 FLOATS = "floats mean the normalised laws within their rounding"
 
 
@@ -393,8 +397,33 @@ class FiniteSetEngine(SetEngine):
         With M of the largest entries, :math:`\delta V` is at most :math:`M(\delta)`; and equal to
         it where members charge all secrets that some do, or mixtures do that are members. For PMC
         what is left counts: with the smallest entries, :math:`\delta U` is
-        :math:`\sum I - M(1 - \delta)`.
+        :math:`\sum I - M(1 - \delta)`. Tail leakage does not rise with delta: where floats tell
+        too little of a small one, a larger one bounds it from below, the supremum from above.
         """
+        level = max(delta, _SMALLEST[kind])
+        low, high, prior = self._by_shares(kind, level)
+        high = high if level == delta else math.inf
+        if kind == "pmc" and delta < _ROUGH:
+            low = max(low, self._by_shares(kind, _ROUGH)[0])
+        # as close as one likes to any member of a family others charge all its sure secrets
+        together = self.set.convex or self.set.name == "family"
+        low = max(low, 1.0) if together and self.sure.any() else 1.0
+        high = max(high, low)
+        least = math.log(low) * (1 - 2.0**-50)
+        most = math.log(high) * (1 + 2.0**-50) if math.isfinite(high) else math.inf
+        ceiling = self.sup(kind)
+        if ceiling.proved or ceiling.status == "statistical":
+            most = max(least, min(most, ceiling.upper))
+        return self.make(
+            least,
+            most,
+            status="certified" if self.status == "exact" else self.status,
+            assumptions=self.assumptions,
+            witness={"prior": as_measure(prior, self.set.on, "a prior of a large tail leakage")},
+        )
+
+    def _by_shares(self, kind: str, delta: Fraction) -> tuple[float, float, np.ndarray]:
+        """Enclose V, or 1/U, for a delta that is a normal float; also return a prior near it."""
         matrix = np.asarray(self.matrix, float)
         if self.rational and ((matrix == 0) != np.asarray(self.matrix == 0, bool)).any():
             raise self.not_yet("tail_leakage")
@@ -408,30 +437,14 @@ class FiniteSetEngine(SetEngine):
         search = OutcomeShares(self.set, matrix, error)
         if kind == "pml":
             low, high, prior = search.largest(low_, high_, float(share))
-            low, high = low / float(delta) * (1 - 4 * U), high / float(delta) * (1 + 4 * U)
-        else:
-            # M rises with its numbers, and what is left with them too
-            _, most, prior = search.largest(low_, low_, float(share) * (1 + 2 * U))
-            least, _, _ = search.largest(high_, high_, float(share) * (1 - 2 * U))
-            slack = 64 * len(low_) * U
-            left = (math.fsum(low_) - most - slack) / float(delta) * (1 - 4 * U)
-            more = (math.fsum(high_) - least + slack) / float(delta) * (1 + 4 * U)
-            low, high = 1 / more, 1 / left if left > 0 else math.inf
-        # a family's sure secrets are those of every member
-        together = self.set.convex or self.set.name == "family"
-        low = max(low, 1.0) if together and self.sure.any() else 1.0
-        high = max(high, low)
-        least = math.log(low) * (1 - 2.0**-50)
-        most_ = math.log(high) * (1 + 2.0**-50) if math.isfinite(high) else math.inf
-        ceiling = self.sup(kind)
-        most_ = max(least, min(most_, ceiling.upper)) if ceiling.proved else most_
-        return self.make(
-            least,
-            most_,
-            status="certified" if self.status == "exact" else self.status,
-            assumptions=self.assumptions,
-            witness={"prior": as_measure(prior, self.set.on, "a prior of a large tail leakage")},
-        )
+            return low / float(delta) * (1 - 4 * U), high / float(delta) * (1 + 4 * U), prior
+        # M rises with its numbers, and what is left with them too
+        _, most, prior = search.largest(low_, low_, float(share) * (1 + 2 * U))
+        least, _, _ = search.largest(high_, high_, float(share) * (1 - 2 * U))
+        slack = 64 * len(low_) * U
+        left = (math.fsum(low_) - most - slack) / float(delta) * (1 - 4 * U)
+        more = (math.fsum(high_) - least + slack) / float(delta) * (1 + 4 * U)
+        return 1 / more, 1 / left if left > 0 else math.inf, prior
 
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges the union of the supports."""
