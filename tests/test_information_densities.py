@@ -535,3 +535,19 @@ def test_a_slack_of_the_kernel_counts_where_terms_cancel():
     found = density.expectation(lambda t: np.where(t > 0, 3.75e8, -6.25e8))
     assert found.lower <= 0 <= found.upper and found.width < 0.1
     assert found.status == "certified"
+
+
+def test_a_mean_is_between_the_values_of_its_function():
+    """Masses of bands that are known roughly sum to more than 1, a mean of 1 does not."""
+    unit = bl.Interval(0, 1)
+    mech = bl.Mechanism(
+        lambda y, x: np.where(abs(y - x) < 0.5, 1.0, 0.0),
+        secret=unit,
+        outcome=bl.Interval(-0.5, 1.5),
+    )
+    with bl.options(budget=0.5):
+        found = bl.pmc(bl.uniform(unit) * mech).expectation(lambda t: np.where(t > 1, 1.0, 0.0))
+    assert found.lower <= 1 == found.upper
+    sure = bl.pml(bl.uniform(unit) * bl.mechanisms.laplace(b=1.0, secret=unit))
+    constant = sure.expectation(lambda t: 3 + 0 * t)
+    assert constant.lower <= 3 <= constant.upper and constant.width < 1e-14
