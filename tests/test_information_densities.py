@@ -521,3 +521,33 @@ def test_a_function_is_bounded_closely_far_out():
     square = trace(lambda t: t**2, ("t",), ())
     assert growth(square, 2.0) < 4 * math.exp(-2) * (1 + 1e-9)
     assert growth(square, 7.0) < 49 * math.exp(-7) * (1 + 1e-9)
+
+
+def test_a_slack_of_the_kernel_counts_where_terms_cancel():
+    """E h(i) = 0 as a sum of terms of 4e8: a row that is off by 2e-12 moves it by 1e-4."""
+    bit, unit = bl.Finite([0.0, 1.0]), bl.Interval(0, 1)
+    row = lambda y: np.where(y < 0.5, 0.5, 1.5) * (1 + 2e-12)  # noqa: E731
+    mech = bl.Mechanism(
+        lambda y, x: np.where(x == 0, 1.0, row(y)), secret=bit, outcome=unit, breaks=[0.5]
+    )
+    density = bl.information_density(bl.pmf([F(1, 2)] * 2, on=bit) * mech)
+    # rows (1/2, 1/2) and (1/4, 3/4): i > 0 has the probability (1/2 + 3/4) / 2
+    found = density.expectation(lambda t: np.where(t > 0, 3.75e8, -6.25e8))
+    assert found.lower <= 0 <= found.upper and found.width < 0.1
+    assert found.status == "certified"
+
+
+def test_a_mean_is_between_the_values_of_its_function():
+    """Masses of bands that are known roughly sum to more than 1, a mean of 1 does not."""
+    unit = bl.Interval(0, 1)
+    mech = bl.Mechanism(
+        lambda y, x: np.where(abs(y - x) < 0.5, 1.0, 0.0),
+        secret=unit,
+        outcome=bl.Interval(-0.5, 1.5),
+    )
+    with bl.options(budget=0.5):
+        found = bl.pmc(bl.uniform(unit) * mech).expectation(lambda t: np.where(t > 1, 1.0, 0.0))
+    assert found.lower <= 1 == found.upper
+    sure = bl.pml(bl.uniform(unit) * bl.mechanisms.laplace(b=1.0, secret=unit))
+    constant = sure.expectation(lambda t: 3 + 0 * t)
+    assert constant.lower <= 3 <= constant.upper and constant.width < 1e-14

@@ -282,3 +282,17 @@ def test_a_second_release_that_does_not_look_at_the_first_is_that_of_both():
 def test_second_releases_that_are_refused(second, error, match):
     with pytest.raises(error, match=match):
         bl.mechanisms.laplace(b=1.0, secret=BIT).then(second)
+
+
+def test_a_second_release_of_densities_far_apart_is_a_law_as_both_are():
+    """An integral over the pairs misses these peaks: each kernel was looked at by itself."""
+    secret = bl.Finite([-3.0, 0.001, 7.0])
+    second = bl.Mechanism(
+        lambda y, x: np.exp(-((y - x[0] - x[1]) ** 2) * 8) * 4 / np.sqrt(2 * np.pi),
+        secret=secret * LINE,
+        outcome=LINE,
+    )
+    both = bl.mechanisms.laplace(b=5.0, secret=secret).then(second)
+    assert both.normalisation.status == "checked"
+    with pytest.raises(bl.InvalidInput, match="a function of a label"):
+        bl.mechanisms.laplace(b=1.0, secret=BIT).then(3)

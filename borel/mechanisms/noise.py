@@ -12,6 +12,7 @@ import numpy as np
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import (
     JOURNAL,
+    MOST,
     WorstOutcomes,
     family_of,
     figure,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from borel.probability.bound import Bound
     from borel.probability.joint import Joint
     from borel.probability.mechanism import Mechanism
+    from borel.probability.real_functions import RealFunction
 
 _LOG_2PI = math.log(2 * math.pi)
 _LINE = Reals()
@@ -420,6 +422,13 @@ class GaussianForms(ClosedForms):
         return infinite(_PML if kind == "pml" else _PMC, attained=False).about(
             attained=None, units="ratio"
         )
+
+    def expectation(self, joint: Joint, kind: str, h: RealFunction) -> Bound | None:
+        """Return E h(PMC) = h(inf) for a normal prior."""
+        if kind != "pmc" or self._prior(joint) is None:
+            return None
+        low, high = (float(end[0]) for end in h.over(np.array([math.inf]), np.array([math.inf])))
+        return proved(low, high, _PMC, units="number") if high - low < MOST or low == high else None
 
     def tail_leakage(self, joint: Joint, kind: str, delta: Fraction) -> Bound | None:
         r"""Return the tail leakage: infinite for a normal prior, as E e^PML is, and as PMC is.

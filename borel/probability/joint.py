@@ -222,7 +222,7 @@ class Joint(Remade):
             raise InvalidInput(
                 "joint.posterior",
                 expected="an outcome of positive density",
-                got="density 0",
+                got="density 0, or less than float64 holds",
                 where=f"y = {y!r}",
             )
         if self.prior._probabilities is not None:

@@ -312,10 +312,12 @@ def _product_of_laws(out: Mechanism, first: Mechanism, second: Mechanism) -> Mec
     if all(of.proved for of in known):
         words = "; ".join(dict.fromkeys(str(of).removeprefix("proved: ") for of in known))
         out.normalisation = Normalisation.by(f"a product of laws ({words})", miss)
-    else:
-        out.normalisation = check_normalised(out)
-        if miss:  # weights of one of them are known to their rounding
-            out.normalisation = Normalisation("rounded", str(out.normalisation), miss)
+    else:  # each was looked at alone: an integral over pairs would tell less
+        open_ = [of for of in known if not of.proved]
+        status = "declared" if any(of.status == "declared" for of in open_) else open_[0].status
+        words = "; ".join(dict.fromkeys(map(str, open_)))
+        # weights of one of them may be known to their rounding
+        out.normalisation = Normalisation("rounded" if miss else status, words, miss)
     return out
 
 
@@ -396,6 +398,7 @@ def adaptive(first: Mechanism, second: Mechanism | Callable[[Any], Mechanism]) -
 
     if isinstance(second, Mechanism):
         return _adaptive_density(first, second)
+    _require_function("mech.then", second)
     if not first.finite:
         raise NotYet(
             "mech.then",
@@ -404,7 +407,6 @@ def adaptive(first: Mechanism, second: Mechanism | Callable[[Any], Mechanism]) -
             "secret=X * Y1, outcome=Y2), where x[0] is the secret and x[1] is y1; or a & b, when "
             "the second does not depend on y1.",
         )
-    _require_function("mech.then", second)
     chosen = [second(label) for label in first.outcome.labels]
     for label, mechanism in zip(first.outcome.labels, chosen, strict=True):
         if not hasattr(mechanism, "finite") or not hasattr(chosen[0], "outcome"):

@@ -187,6 +187,21 @@ def test_gaussian_law(s, sigma):
         ell.quantile(0)
 
 
+def test_gaussian_means_of_functions_of_the_cost_are_those_at_infinity():
+    cost = bl.pmc(bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0))
+    for h, truth in (
+        (lambda t: np.exp(-t), 0.0),
+        (lambda t: t**2, np.inf),
+        (lambda t: -t, -np.inf),
+        (lambda t: np.where(t > 1, 2.0, 3.0), 2.0),
+    ):
+        found = cost.expectation(h)
+        assert (found.lower, found.upper, found.status) == (truth, truth, "exact")
+    assert cost.expectation(lambda t: t / (1 + t), at_infinity=1).lower == 1
+    with pytest.raises(bl.InvalidInput, match="t = inf"):
+        cost.expectation(np.sin)
+
+
 def test_gaussian_cost_law_is_a_point_at_infinity():
     lam = bl.pmc(bl.normal(mu=0, sigma=1) * gaussian(sigma=1.0))
     assert lam.tail(1e6).lower == 1.0 and lam.tail(math.inf).upper == 0.0

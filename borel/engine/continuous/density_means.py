@@ -74,9 +74,7 @@ class DensityMean:
         # what h is declared to be at -inf need not be what its graph gives there
         in_logs = None if not self.joint and -math.inf in self.h.limits else self._in_logs
         found = RowIntegrals(self.engine, in_logs, self._plainly, self._rest)
-        slack, beyond = ball(4 * self.engine.slack), ball(found.beyond)
-        room = (1 - slack).union(1 + slack)
-        near = [end * room for end in found.total]
+        near, beyond = found.total, ball(found.beyond)
         low, high = (np.array([end]) for end in ends((near[0] - beyond).union(near[1] + beyond)))
         pairs = [(low, high)]
         pairs += [self._at_atom(found, m) for m in self.engine.joint.mechanism.masses.values()]
@@ -85,15 +83,22 @@ class DensityMean:
         return sum_of_signs(*map(np.concatenate, zip(*pairs, strict=True)))
 
     def _of_density(self, build: GraphBuilder, density: int) -> int:
-        """Return the node of h(i); i may be off by the slack of the kernel."""
-        if self.engine.slack:
-            density = build.add("add", density, build.add("input", "off"))
-        return build.append(self.h.graph, inputs={"t": density})[-1]
+        """Return the node of h(i); i, and the law beside it, may be off by the slack of the kernel.
+
+        The room is given to h at each outcome: a sum of both signs may be small beside its terms.
+        """
+        if not self.engine.slack:
+            return build.append(self.h.graph, inputs={"t": density})[-1]
+        density = build.add("add", density, build.add("input", "off"))
+        value = build.append(self.h.graph, inputs={"t": density})[-1]
+        return build.add("multiply", value, build.add("input", "room"))
 
     def _inputs(self, weights: list[Any]) -> dict[str, Any]:
         slack = 2 * self.engine.slack
+        off, never = ball(-slack).union(ball(slack)), self.never or ball(0)
+        room = 1 + 2 * off
         out = {f"w{i}": w for i, w in enumerate(weights)}
-        return out | {"off": ball(-slack).union(ball(slack)), "never": self.never or ball(0)}
+        return out | {"off": off, "room": room, "never": never * room}
 
     def _in_logs(self, kernels: list[Graph], weights: list[Any], k: int) -> tuple[list, dict]:
         build = GraphBuilder(*kernels)

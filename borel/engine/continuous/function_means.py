@@ -72,10 +72,15 @@ class FunctionMean:
             size = np.zeros(len(low))
             size[charged] = np.maximum(np.abs(ranged[0]), np.abs(ranged[1]))
             gaps = part._shared(gaps, size)
-        if len(part.at_atoms.lower):
-            atoms = part.at_atoms.expectation(self.h)
+        at_atoms = part.at_atoms
+        if len(at_atoms.lower):
+            atoms = at_atoms.expectation(self.h)
             low, high = (np.append(end, atom) for end, atom in zip((low, high), atoms, strict=True))
-        return sum_of_signs(low, high), gaps
+            some = at_atoms.mass_upper > 0
+            more = self.h.over(at_atoms.lower[some], at_atoms.upper[some])
+            ranged = tuple(np.append(*ends) for ends in zip(ranged, more, strict=True))
+        total = sum_of_signs(low, high)  # and, as the masses sum to 1, between the values of h
+        return (max(total[0], ranged[0].min()), min(total[1], ranged[1].max())), gaps
 
     def _by_slope(self, values: Box, mass: Box, mean: Box) -> Box:
         """Enclose the integrals of h by its slopes on the bands."""
