@@ -85,7 +85,7 @@ def test_the_report_has_a_section_and_the_verdict_at_its_head():
     disclosed = "Disclosed: “smokes”, “ill”, “the <b>person</b>”, “a constant”."
     assert f"{disclosed} Not disclosed: “a coin”." in head
     assert "the outcome “no” leaves no doubt that it is “no”" in section
-    assert "The largest PML is 1.098612289 (exact)" in section
+    assert "The largest PML is [1.098612288, 1.098612289] (exact)" in section
     assert "What this release can disclose" not in text_of(
         render(bl.load(bl.audit(study(attributes={}))))
     )
@@ -114,7 +114,11 @@ def test_no_certificate_of_an_audit_with_attributes_is_refused(confidence, tmp_p
     found = {row.name: row.outcome for row in verify(tmp_path)}
     assert "refused" not in found.values()
     lines = [name for name in found if name.endswith("/line") or name.startswith("guarantees/")]
-    assert len(lines) == 7 and {found[name] for name in lines} == {"verified"}
+    # over a set that was learnt, LDP over all secrets proves both: it is not the set's own figure
+    others = {"none"} if confidence else {"verified"}
+    assert len(lines) == 7
+    assert {found[name] for name in lines if name.endswith("/line")} == {"verified"}
+    assert {found[name] for name in lines if name.startswith("guarantees/")} == others
 
 
 @pytest.mark.slow

@@ -252,7 +252,7 @@ def test_sentences_say_that_a_figure_is_over_the_set():
         "Not decided: it is not shown to hold for every prior of the set, so that it is not proved "
         "for the true one."
     )
-    assert table.loc["PML(1.4, delta=0.1)", "status"] == "not in this version"
+    assert table.loc["PML(1.4, delta=0.1)", "status"] == "statistical", "PML(1.4) implies it"
     # an undecided comparison of a statistical figure is undecided still
     level = bl.pml(COUNTED * released).sup()
     middle = level.lower + (level.upper - level.lower) / 2

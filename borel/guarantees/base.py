@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass, field, fields, replace
+from dataclasses import InitVar, dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -128,11 +128,8 @@ def or_by_ldp(answer: Any, joint: Joint, level: Level) -> Any:
     why = "the level of LDP on all secrets bounds it"
     notes = dict.fromkeys((*answer.bound.assumptions, *ceiling.assumptions, why))
     status = ceiling.status if ceiling.status == "conditional" else "certified"
-    return replace(
-        answer,
-        holds=True,
-        bound=Bound.of(status, low, ceiling.upper, assumptions=tuple(notes)),
-        reason="",
+    return Verdict(
+        True, Bound.of(status, low, ceiling.upper, assumptions=tuple(notes)), answer.witness
     )
 
 
