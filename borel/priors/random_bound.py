@@ -151,8 +151,8 @@ class RandomBound:
         )
 
         def ceiling() -> Bound | None:
-            both = [figure.ceiling for figure in (self, other)]
-            return None if any(b is None for b in both) else largest(both)
+            known = [b for b in (self.ceiling, other.ceiling) if b is not None]
+            return largest(known) if len(known) == 2 else None
 
         return RandomBound.from_draws(
             low,
