@@ -189,7 +189,9 @@ def test_a_bound_that_was_not_asked_of_a_joint_says_what_to_do():
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(bl.NotYet, match=r"rule for pml\.mean .*its status, certified, stands"):
+    with pytest.raises(
+        bl.NotYet, match=r"rule for pml\.mean .*the figure is certified without a certificate"
+    ):
         bl.pml(CONTINUOUS).mean().certify()
     with bl.options(engine="estimate"):
         found = bl.pml(CONTINUOUS)(0.25)

@@ -280,7 +280,7 @@ study = bl.Study(
     guarantees=[bl.guarantees.PML(0.5)],
 )
 """
-HOW = "`borel audit --certificates` makes them"
+HOW = "the command borel audit --certificates makes them"
 
 
 @pytest.fixture(scope="module")

@@ -685,7 +685,8 @@ class Verdict:
                 why = f"{OF_THE_SET} the figure is {words} {known} (asked: {float(threshold):.10g})"
                 return cls(None, bound, bound.witness, why, **about)
             if read is None:
-                return cls(None, bound, bound.witness, _inside(bound), **about)
+                inside = f"the threshold lies inside the enclosure {bound.enclosure}"
+                return cls(None, bound, bound.witness, inside, **about)
             own = confidence_text(bound.confidence or 0.0)
             why = f"the figure holds with confidence {own} only: ask .at(confidence=...)"
             return cls(None, bound, bound.witness, why, read, **about)

@@ -501,7 +501,11 @@ def test_what_the_support_alone_decides():
     assert level.lower <= 1 / B <= level.upper and level.width <= 1e-6
     value = mp.log(1 + 1 / (2 * mpmath.mpf(B)))  # 1 from both sides, 1 / 2b in between
     assert leak.lower <= value <= leak.upper and leak.width <= 1e-6
-    assert bl.pml(j).sup().quantile(0.5).status == "undecided"
+    sup = bl.pml(j).sup()
+    assert sup.status == "undecided" and sup.cdf(1.5).status == "undecided"
+    median = sup.quantile(0.5)  # LDP is all that is known of it
+    assert median.lower == 0 and 1 / B <= median.upper <= level.upper
+    assert "Remedy" in median.reason
     assert j.satisfies(bl.guarantees.LDP(2.1)).holds
 
 

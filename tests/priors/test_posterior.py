@@ -147,10 +147,13 @@ def test_an_unconverged_posterior_is_refused():
     rng = np.random.default_rng(4)
     p = rng.beta([[2], [5], [20], [40]], 10, size=(4, 1000))  # four chains, four places
     random = bl.pml(learn(tree(p=(("x",), np.stack([p, 1 - p], -1)))) * MECHANISM).sup()
-    for bound in (random.quantile(0.9), random.cdf(0.5), random.mean(), *random.hdi(0.9)):
-        assert bound.status == "undecided"
+    assert random.status == random.cdf(0.5).status == "undecided"
+    ceiling = bl.ldp(bl.priors.full_support(bl.Finite(2)) * MECHANISM)
+    for bound in (random.quantile(0.9), random.mean(), *random.hdi(0.9)):
+        assert bound.lower == 0 and bound.upper == ceiling.upper, "LDP needs no draws"
+    for bound in (random.cdf(0.5), random.quantile(0.9), random.mean(), *random.hdi(0.9)):
         assert "R-hat" in bound.reason and "Remedy" in bound.reason
-    assert (random <= 5.0).holds is None
+    assert (random <= ceiling.upper / 2).holds is None and (random <= 5.0).holds
 
 
 def test_too_few_effective_draws_are_refused():

@@ -47,8 +47,8 @@ _ERROR = 1e-11
 """The mass by which the polynomials of a cell may be off, before it is halved."""
 _ROUGH = 1e-6
 """The mass by which a draw may be off without cells of its own being tried."""
-_TAIL = 1e-14
-"""The mass of a half-line that is not cut any more."""
+_TAIL, _TAIL_FAR = 1e-14, 1e-9
+"""The mass of a half-line that is not cut any more, near by and at a distance of 2^_FAR."""
 _FIRST, _ROUNDS, _MOST = 16, 48, 600
 _SAMPLE = 24
 _LANES = 16_000
@@ -398,7 +398,8 @@ class DensityCells:
             largest = float(mass[1].max())
             if best is None or largest <= best[0]:
                 best = largest, edge, mass
-            if largest <= _TAIL:
+            # farther out the cells, as long as they are far, cost more than what is left there
+            if largest <= (_TAIL if k < _FAR else _TAIL_FAR):
                 break
         if best is None:
             raise NotEnclosed("a break or an atom of the priors is too far out")

@@ -104,12 +104,14 @@ class Solver:
         if not kept.any():
             return Optimum(theta, 0.0, weights, price)
         # the largest that is gained is the unit: for PMC far more may be lost
+        size = np.abs(gain).max(axis=1)
+        gain = np.where((gain > 0) & (gain < 1e-250 * size[:, None]), 0.0, gain)
         most = gain.max(axis=1)
-        scale = np.where(most > 0, np.maximum(most, 1e-300), 1.0)
+        scale = np.where(most > 0, np.maximum(most, 1e-300), np.where(size > 0, size, 1.0))
         unit = self.cells / self.q.sum()
         worth = np.maximum(self.q * unit, 1e-300)
         # a secret that gains nothing anywhere can lose nothing, at prices that see to it
-        flat = gain >= -NEAR * (np.abs(self.g) + abs(theta) * self.q)
+        flat = np.isfinite(gain) & (gain >= -NEAR * (np.abs(self.g) + abs(theta) * self.q))
         able = kept[:, None] & ((most[:, None] > 0) | flat)
         gain = np.where((most[:, None] > 0) | ~flat, gain, 0.0)
         gain = gain / scale[:, None]
@@ -266,6 +268,8 @@ def best_shares(
     from scipy.sparse import csc_array
 
     n, m = shape
+    if not len(x):  # nobody can take a share of anything
+        return np.zeros(0), np.zeros(m), np.zeros(n)
     columns = np.arange(len(x))
     rows = np.concatenate([y, m + x])
     unit = np.maximum(np.abs(gain), 1.0)  # of a share: those that lose much are tiny
