@@ -497,6 +497,7 @@ def test_f_information_of_laplace_noise_is_an_estimate():
         bl.f_information(made, "total_variation")
 
 
+@pytest.mark.slow
 def test_mutual_information_of_a_secret_with_a_density_is_enclosed():
     """Laplace noise: h(Y) - h(noise), the entropy of Y by mpmath."""
     import mpmath

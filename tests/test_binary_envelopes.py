@@ -311,6 +311,7 @@ def slopes():
     return bl.pmf([HALF, HALF], on=bl.Finite([0, 1])) * mech
 
 
+@pytest.mark.cases("slow", "delta4", "delta3")
 @pytest.mark.parametrize("delta", [F(1, 100), F(1, 10), HALF, F(3, 5), F(99, 100)])
 def test_densities_on_an_interval(delta):
     """The worst event is y > 1 - delta, with 2 - delta; halves are y > 1/2 and y < 1/2."""
@@ -425,6 +426,7 @@ def test_what_is_not_there_yet():
         bl.binary_envelope(bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0))(0.5)
 
 
+@pytest.mark.cases("slow", "1.001", "0.9")
 @pytest.mark.parametrize("wrong", [0.9, 1 + 2.0**-16, 1.001, 1.1])
 def test_a_wrong_guess_of_the_level_costs_width_only(monkeypatch, wrong):
     """G at three points bounds its minimum wherever they are, and halves at any probability."""

@@ -48,6 +48,7 @@ def dual(kind, p, logs, ratio, marks, lam):
     return mp.quad(integrand, marks)
 
 
+@pytest.mark.cases("slow", "gaussian-pml", "gaussian-pmc")
 @KINDS
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_two_secrets_and_noise(kind, noise):

@@ -30,6 +30,7 @@ def kept(name):
     return parse(text(name))
 
 
+@pytest.mark.cases("slow", "laplace-pml-tail")
 @pytest.mark.parametrize("name", NAMES)
 def test_kept_certificates_are_verified(name):
     found = verify(kept(name))

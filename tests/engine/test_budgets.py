@@ -178,6 +178,7 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
     assert np.isinf(high).any() == (seconds < 6)  # seven blocks cover the secrets
 
 
+@pytest.mark.cases("slow", "pmc-sup")
 @pytest.mark.cases("truths", "pmc-quantile")
 @pytest.mark.parametrize("figure", ["sup", "tail", "quantile", "mean", "exp_mean"])
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
@@ -486,6 +487,7 @@ AFTER = {
 """Figures, and what they are: where there is no closed form, an interval that holds them."""
 
 
+@pytest.mark.cases("slow", "an envelope-2")
 @pytest.mark.parametrize("looks", [2, 12])
 @pytest.mark.parametrize("name", AFTER)
 def test_after_the_deadline_hardly_any_work_is_begun(monkeypatch, name, looks):

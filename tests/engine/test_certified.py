@@ -63,6 +63,9 @@ def checked(bound, pair, width=None):
 
 
 @pytest.mark.cases(
+    "slow", "Gaussian on a Gamma-pmc", "Gaussian on a Cauchy-pmc", "Gaussian on an exponential-pmc"
+)
+@pytest.mark.cases(
     "truths",
     "binomial of 10 on a Beta(0.5, 0.5)-pml",
     "mean of 4-pml",
@@ -163,6 +166,9 @@ BANDS = {
 }
 
 
+@pytest.mark.cases(
+    "slow", "Student of 2.5 on a uniform", "exponential on a uniform", "Gaussian on a Beta"
+)
 @pytest.mark.cases(
     "truths",
     "Clayton, theta = 1",
@@ -297,6 +303,7 @@ def tilted(density, prior=None, outcome=UNIT, **rest):
     return prior * kernel(density, secret=prior.on, outcome=outcome, **rest)
 
 
+@pytest.mark.cases("slow", "a root-pmc", "all but one secret-pmc")
 @pytest.mark.cases("truths", "the diagonal, 1e6-pmc")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ALTERED)
@@ -313,6 +320,7 @@ def test_altered_points_change_nothing(name, kind):
         checked(ell.quantile(0.5), getattr(case, f"{kind}_quantile")(0.5), 1e-4)
 
 
+@pytest.mark.cases("slow", "one outcome-pmc")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ONE_OUTCOME)
 def test_an_altered_outcome_changes_no_law(name, kind):

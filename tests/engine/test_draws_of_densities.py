@@ -269,6 +269,7 @@ PAIRS = [
 FEW = [pair for pair in PAIRS if pair[1] in ("Laplace", "bent") or pair[0] == "mixture"]
 
 
+@pytest.mark.cases("slow", "gamma-Laplace", "narrow beta-bent", "beta-Laplace")
 @pytest.mark.parametrize(("prior", "kernel"), FEW)
 def test_a_draw_at_an_outcome(prior, kernel):
     rng = np.random.default_rng(len(prior) * len(kernel))

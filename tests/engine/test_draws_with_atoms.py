@@ -119,6 +119,7 @@ def test_leakage_at_outcomes(name, noise):
                 assert low <= value <= high and high - low <= 1e-8
 
 
+@pytest.mark.cases("slow", "mixture-pml", "mixture-pmc")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", PRIORS)
 def test_suprema(name, kind):

@@ -111,6 +111,7 @@ def test_maximal_leakage_of_a_density_of_secrets(power, truth, tol):
     assert found.proved and found.lower <= truth <= found.upper and found.width <= tol * 1.3
 
 
+@pytest.mark.cases("slow", "both", "powers")
 @pytest.mark.parametrize("name", ["mixture, 1/4", "powers", "vanishing", "both"])
 def test_means_over_two_secrets(name):
     f, turn = KERNELS[name]

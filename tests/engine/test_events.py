@@ -145,6 +145,14 @@ def joint(name):
     return bl.pmf(list(MASSES), on=BIT) * mechanism
 
 
+@pytest.mark.cases(
+    "slow",
+    "normal-a likely event",
+    "power-binary envelope",
+    "normal-a rare event",
+    "normal-binary envelope below",
+    "rate-a likely event",
+)
 @pytest.mark.cases("truths", "normal-binary envelope", "rate-binary envelope")
 @pytest.mark.parametrize("figure", FIGURES)
 @pytest.mark.parametrize("name", KERNELS)
@@ -197,6 +205,7 @@ ON_STEPS = {
 }
 
 
+@pytest.mark.cases("slow", "envelope 3/5", "envelope 9/10", "event 9/10", "envelope 1/2")
 @pytest.mark.parametrize("figure", ON_STEPS)
 def test_steps_are_a_finite_mechanism(figure):
     prior = bl.pmf(list(WEIGHTS), on=FOUR)

@@ -116,6 +116,9 @@ def quantile_encloses(bound, kind, p, K, s, side):
     return o.between(bound.lower, lambda: o.log(truth), bound.upper)
 
 
+@pytest.mark.cases(
+    "slow", "plain-skewed", "plain-fine", "plain-ties", "fine-plain", "plain-uniform", "plain-plain"
+)
 @pytest.mark.parametrize("prior_style", PRIORS)
 @pytest.mark.parametrize("style", o.STYLES)
 def test_floats_enclose_the_rationals_they_were_rounded_from(style, prior_style):
@@ -196,6 +199,7 @@ def test_larger_matrices(size):
         assert o.encloses(bl.maximal_leakage(joint), sum(max(c) for c in columns))
 
 
+@pytest.mark.cases("slow", "floats-subnormal-skewed")
 @pytest.mark.parametrize("prior_style", ["plain", "uniform", "skewed", "subnormal"])
 @pytest.mark.parametrize("style", ["subnormal", "skewed"])
 @pytest.mark.parametrize("exact", [False, True], ids=["floats", "fractions"])
@@ -246,6 +250,7 @@ def test_the_same_composition_of_fractions_is_exact():
     assert (p * p).probabilities[0] == TINY**2
 
 
+@pytest.mark.cases("slow", "fine")
 @pytest.mark.parametrize("style", ["plain", "zeros", "fine", "ties"])
 def test_composed_floats_enclose_the_composed_rationals(style):
     rng = np.random.default_rng(len(style))

@@ -55,6 +55,7 @@ def test_infinite_quantiles_of_counts_are_proved(name, s):
     assert bound.proved and bound.lower == math.inf
 
 
+@pytest.mark.cases("slow", "laplace-mean", "laplace-exp_mean")
 @pytest.mark.cases(
     "truths", "laplace on normal-mean", "laplace on normal-exp_mean", "gauss-mean", "gauss-exp_mean"
 )

@@ -133,6 +133,9 @@ def test_every_infinity_is_either_proved_or_missed():
     assert len(PROVED) >= max(10, len(names) / 2)
 
 
+@pytest.mark.cases(
+    "slow", "uniform_noise_on_a_background", "gaussian_with_a_bounded_tilt_pmc", "pareto_scales_pml"
+)
 @pytest.mark.cases("truths", "exponential_noise_cut_off", "laplace_noise_in_disguise_pmc")
 @pytest.mark.parametrize(
     "case", quick(DECOYS, QUICK_DECOYS) + quick(NEAR_MISSES, QUICK_NEAR_MISSES)

@@ -29,6 +29,14 @@ def search(case):
         return prove(engine, case.kind, [])
 
 
+@pytest.mark.cases(
+    "slow",
+    "laplace_noise_in_disguise_pml",
+    "laplace_noise_in_disguise_pmc",
+    "a_slope_that_grows_at_one_secret_pmc",
+    "a_slope_that_grows_at_one_secret_pml",
+    "a_slope_that_grows_at_an_end_pmc",
+)
 @pytest.mark.cases("truths", "a_wave_that_is_common_pmc", "a_wave_that_is_common_pml")
 @pytest.mark.parametrize("case", named(NEAR_MISSES))
 def test_no_near_miss_is_proved_infinite(case):

@@ -116,6 +116,7 @@ def marks_of(name):
     return {lower, upper, *near_0, *(m for m in inner if lower < m < upper)}
 
 
+@pytest.mark.cases("slow", "rate-total_variation", "laplace-total_variation")
 @pytest.mark.cases("truths", "normal-total_variation", "power-total_variation")
 @pytest.mark.parametrize(("name", "figure"), CASES)
 def test_it_encloses_the_truth(name, figure):

@@ -267,6 +267,7 @@ def test_whole_powers_of_any_sign(exponent):
             assert is_inside(float(found[0][i]), truth, float(found[1][i])), (low[i], high[i], x)
 
 
+@pytest.mark.cases("slow", "special.gammaincc")
 @pytest.mark.parametrize("op", sorted(DOMAINS))
 def test_boxes_with_infinite_ends(op):
     """Tail boxes: [M, inf), (-inf, M] and the line; the points are far out, and at the end."""

@@ -75,6 +75,7 @@ TRUTHS = {
 }
 
 
+@pytest.mark.cases("slow", "tilted-maximal cost leakage", "more-maximal cost leakage")
 @pytest.mark.cases(
     "truths", *(f"{factor}-{figure}" for factor in ("less", "other way") for figure in TRUTHS)
 )
@@ -90,6 +91,7 @@ def test_a_figure_covers_the_law_meant(factor, figure):
     assert OFF <= float(note.removeprefix("kernel normalised: proved within ")) <= 1e-6
 
 
+@pytest.mark.cases("slow", "more", "tilted")
 @pytest.mark.parametrize("factor", FACTORS)
 def test_laws_move_in_probability_too(factor):
     leak = bl.pml(joint(factor, two_sizes, breaks=[0.125]))

@@ -99,6 +99,14 @@ CASES = [
 ]
 
 
+@pytest.mark.cases(
+    "slow",
+    "pmc-mean-gauss-True",
+    "pmc-exp_mean-gauss-True",
+    "pmc-exp_mean-tilt-True",
+    "pmc-mean-tilt-True",
+    "pmc-exp_mean-gauss-False",
+)
 @pytest.mark.parametrize(("kind", "what", "name", "density"), CASES)
 def test_means_of_noise(kind, what, name, density):
     made, outcome, _, tol = HEIGHTS[name]

@@ -44,6 +44,7 @@ CONDITIONS = {
 }
 
 
+@pytest.mark.cases("slow", "0 <= sqrt", "quotient", "sqrt > -1")
 @pytest.mark.cases(
     "truths",
     "a number",

@@ -147,6 +147,7 @@ def test_a_figure_at_one_outcome_encloses_the_truth(outcome):
 SUPREMA = [c for c in itertools.product(SETS, KERNELS, ("pml", "pmc"))]
 
 
+@pytest.mark.cases("slow", "both-normal-pml")
 @pytest.mark.parametrize(("name", "kernel", "leakage"), SUPREMA)
 def test_no_outcome_exceeds_the_suprema(name, kernel, leakage):
     joint = SETS[name] * KERNELS[kernel](X)

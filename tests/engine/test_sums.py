@@ -243,6 +243,7 @@ MUTATIONS = {
 }
 
 
+@pytest.mark.cases("slow", "a start forgotten")
 @pytest.mark.parametrize("where, wrong", MUTATIONS.values(), ids=MUTATIONS)
 def test_a_broken_reduction_is_caught(where, wrong, monkeypatch):
     monkeypatch.setattr(f"borel.numerics.reduction.{where}", wrong)

@@ -37,6 +37,7 @@ WEIGHTS = {  # w(y, x), the outcomes, log w by mpmath, kinks, how near to 1
 }  # fmt: skip
 
 
+@pytest.mark.cases("slow", "beta", "narrow")
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_a_weight_is_divided_by_its_integral(name):
     weight, outcome, log_weight, kinks = WEIGHTS[name]

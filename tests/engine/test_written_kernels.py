@@ -132,6 +132,9 @@ def integral(name, x):
         return mp.quad(lambda y: f(EXACT, y, x), ends)
 
 
+@pytest.mark.cases(
+    "slow", "Student of moving degrees", "two of a mixture", "Cauchy of a moving scale"
+)
 @pytest.mark.parametrize("name", LAWS)
 def test_a_written_kernel_is_proved_to_be_a_law(name):
     found = known(kernel(name))

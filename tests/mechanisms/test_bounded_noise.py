@@ -163,6 +163,12 @@ def leakages(name, scale, c, d, p, q):
     return [max(column) for column in zip(*out, strict=True)]
 
 
+@pytest.mark.cases(
+    "slow",
+    "gaussian-0.1-0.0-2.0-0.0-0.5",
+    "gaussian-0.25-0.0-1.0-0.125-0.5",
+    "gaussian-1.0-0.0-1.0-0.0-1.0",
+)
 @BOUNDS
 @NAMES
 def test_suprema_of_censored_noise(name, scale, c, d, p, q):

@@ -186,6 +186,7 @@ def test_law(case):
     assert bl.ldp(one).lower <= 1 / (unit * b) * (1 + 1e-15) and bl.ldp(one).width < 1e-14
 
 
+@pytest.mark.cases("slow", "case3")
 @pytest.mark.parametrize("case", CASES[:4])
 def test_means(case):
     """Against quadrature at 25 digits, split at the counts and where r = 1."""

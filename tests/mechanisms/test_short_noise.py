@@ -41,6 +41,7 @@ def of_exponential(c, d, b, y):
 MAKES = {"uniform": (uniform, of_uniform), "exponential": (exponential, of_exponential)}
 
 
+@pytest.mark.cases("slow", "exponential--1.0-2.0-7.5", "exponential-0.25-0.5-0.0625")
 @pytest.mark.parametrize(("c", "d", "scale"), CASES)
 @pytest.mark.parametrize("name", MAKES)
 def test_every_figure_is_an_integral(name, c, d, scale):

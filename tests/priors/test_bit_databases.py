@@ -98,6 +98,7 @@ def test_symmetric_sets_and_the_simplified_bound():
         assert found.upper >= (1 - float(c)) / (n * b) * (1 - float(c) / (n * b))
 
 
+@pytest.mark.cases("slow", "pmc-case3", "pmc-case4", "pmc-case2")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_at_outcomes(case, kind):
@@ -188,6 +189,7 @@ def truths(K, n, i, p, y):
     )
 
 
+@pytest.mark.cases("slow", "ends2-4", "ends1-4")
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("ends", [(F(1, 5), F(4, 5)), (F(0), F(1, 3)), (F(0), F(1))])
 def test_finite_mechanisms(n, ends):
@@ -448,6 +450,7 @@ def gaussian_bit(n, sigma, lo, hi):
     return bl.entry(bl.iid(bl.priors.bernoulli(lo, hi), n) * noise)
 
 
+@pytest.mark.cases("slow", "500-40.0-130-pmc", "500-40.0-130-pml")
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @pytest.mark.parametrize(
     ("n", "sigma", "y"),
