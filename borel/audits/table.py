@@ -19,7 +19,7 @@ from borel.audits.serialisation import from_plain
 from borel.engine.figures import in_reports
 from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound
-from borel.probability.bound_text import agreed, rounded
+from borel.probability.bound_text import rounded, settled
 
 if TYPE_CHECKING:
     from borel.audits.audit_figures import AuditFigures
@@ -118,9 +118,9 @@ def printed(bound: Bound, unit: Decimal = Decimal(1)) -> str:
     Returns
     -------
     str
-        One number for ends that agree in ten digits, as a Bound itself is printed; else
-        ``[lower, upper]``, rounded outwards to two digits of the width, so that neither end moves
-        by as much as that. An estimate is ``~value +- error``, whose interval holds the estimate's.
+        One number of ten digits if the enclosure holds it and is as wide as rounding only; else
+        ``[lower, upper]``, rounded outwards to two digits of the width, and to ten at most. An
+        estimate is ``~value +- error``, whose interval holds the estimate's.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def printed(bound: Bound, unit: Decimal = Decimal(1)) -> str:
     width = _WIDE.subtract(high, low)
     if bound.status == "estimate":
         return _estimated(low + width / 2, width / 2)
-    if (number := agreed(low, high)) and low <= Decimal(number) <= high:
+    if number := settled(low, high):
         return number
     place = max(width.adjusted() - 1, high.adjusted() - 9) if width else high.adjusted() - 9
     return f"[{short(low, 'down', place)}, {short(high, 'up', place)}]"
@@ -366,8 +366,8 @@ def _at_most(bound: Bound) -> dict[str, str]:
 def factor(bound: Bound) -> str:
     """Return the largest factor e^epsilon that a Bound allows, to 4 digits and rounded up.
 
-    One that a float cannot hold is given by its level. Ends that agree in ten digits are the number
-    that `printed` has for them: 3 is not said to be 3.001 for its last bit.
+    One that a float cannot hold is given by its level. Where `printed` would show one number, it is
+    that number: 3 is not said to be 3.001 for its last bit.
 
     Examples
     --------
@@ -379,9 +379,8 @@ def factor(bound: Bound) -> str:
 
 
 def _up(low: Any, high: Any) -> str:
-    number = agreed(low, high)
-    held = number and (math.isinf(low) or Fraction(low) <= Fraction(number))
-    return short(Decimal(number) if held else high, "up")
+    number = settled(low, high)
+    return short(Decimal(number) if number else high, "up")
 
 
 def _about(value: float) -> dict[str, str]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from borel import settings
-from borel.errors import InvalidInput, NotYet
+from borel.errors import BorelError, InvalidInput, NotYet
 from borel.figures.dispatch import closed_form, computed, figure, require_joint
 from borel.figures.leakage import pmc, pml
 from borel.probability.alphabets import Alphabet, Finite, Interval
@@ -57,23 +57,30 @@ def ldp(joint: Joint) -> Bound:
     return figure(joint, "ldp")
 
 
-def ldp_of_all_secrets(joint: Joint) -> Bound | None:
+def ldp_of_all_secrets(joint: Joint, *, search: bool = False) -> Bound | None:
     """Return the level of LDP on all secrets of the prior's alphabet; None where none is known.
 
-    It is that of a uniform prior, by a closed form or by the matrix, and cheap. Whatever prior
-    stands there, each member of a set included, it bounds LDP on its support, and so the suprema of
-    PML and PMC, LIP and maximal leakage: f(y|x) <= e^epsilon f(y|x') for all x and x', and the
-    outcome's law is a mixture of f(.|x').
+    It is that of a uniform prior, by a closed form or by the matrix, and cheap; with
+    ``search=True`` also by the engine. Whatever prior stands there, each member of a set and each
+    draw included, it bounds LDP on its support, and so the suprema of PML and PMC, LIP and maximal
+    leakage: f(y|x) <= e^epsilon f(y|x') for all x and x', and the outcome's law is a mixture of
+    f(.|x').
     """
-    if type(joint) is not Joint or joint.parts or joint.prior.over not in ("one prior", "set"):
+    if type(joint) is not Joint or joint.parts:
         return None
     on = joint.secret
     if joint.mechanism.finite and on.kind == "finite":
         even = pmf([Fraction(1, on.size)] * on.size, on=on) * joint.mechanism
         return closed_form(even, "ldp_of_all_secrets") or computed(even, "ldp")
+    found = None
     if isinstance(on, Interval) and math.isfinite(on.upper - on.lower):
-        return closed_form(uniform(on) * joint.mechanism, "ldp_of_all_secrets")
-    return None
+        found = closed_form(uniform(on) * joint.mechanism, "ldp_of_all_secrets")
+    if found is not None or not search:
+        return found
+    try:
+        return ldp(full_support_prior(on) * joint.mechanism)
+    except BorelError:
+        return None
 
 
 def alip(joint: Joint) -> Alip:

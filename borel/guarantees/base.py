@@ -119,7 +119,7 @@ def or_by_ldp(answer: Any, joint: Joint, level: Level) -> Any:
     The figure is then known to lie below that level: by the matrix, or by a closed form, and with
     no regard to the prior.
     """
-    if not isinstance(answer, Verdict) or answer.holds is not None:
+    if not isinstance(answer, Verdict) or answer.holds is not None or joint.prior.over == "draws":
         return answer
     ceiling = ldp_of_all_secrets(joint)
     if ceiling is None or at_most(ceiling, level).holds is not True:

@@ -11,7 +11,7 @@ import numpy as np
 from borel import _compat, settings
 from borel.constants import inside, real
 from borel.engine.certificates import Question
-from borel.errors import BorelError, BudgetSpent, InvalidInput, NotYet
+from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.numerics.intervals.rounding import log_fraction
 from borel.priors.confidence_intervals import levels_for
 from borel.priors.random_bound import RandomBound
@@ -74,18 +74,11 @@ def random_figure(
     )
 
 
-def level_of_all_secrets(joint: Joint) -> Bound | None:
-    """Return LDP over all secrets of the priors' alphabet, its atoms included; None if not known.
+def _ceiling(joint: Joint) -> Callable[[], Bound | None]:
+    """Return what gives LDP over all secrets, which no draw exceeds, once it is asked for."""
+    from borel.figures.levels import ldp_of_all_secrets
 
-    PML and PMC under every prior are at most it.
-    """
-    from borel.figures.levels import ldp
-    from borel.priors.constructors import full_support
-
-    try:
-        return ldp(full_support(joint.prior.on) * joint.mechanism)
-    except BorelError:
-        return None
+    return partial(ldp_of_all_secrets, joint, search=True)
 
 
 class PosteriorLeakage(Remade):
@@ -188,7 +181,7 @@ class PosteriorLeakage(Remade):
             engine = self._engine() if self.joint.prior.size else None
             of_draw = asked_of_draw(self.joint, asked[0], self.kind, *asked[1:])
             # a version at one outcome may leak more than the essential supremum
-            most = partial(level_of_all_secrets, self.joint) if asked == ("sup",) else None
+            most = _ceiling(self.joint) if asked == ("sup",) else None
             return random_figure(self.joint, engine, compute, name, of_draw, most)
 
         return self._memo.figure(repr(asked), figure)
@@ -340,7 +333,7 @@ class ByDraw:
         engine = variable._engine() if variable.joint.prior.size else None
         of_draw = asked_of_draw(variable.joint, name, *asked)
         compute = lambda engine: engine.figure(name, *asked)  # noqa: E731
-        most = partial(level_of_all_secrets, variable.joint) if name in _BELOW_SUP else None
+        most = _ceiling(variable.joint) if name in _BELOW_SUP else None
         return random_figure(variable.joint, engine, compute, label, of_draw, most)
 
     def tail(self, t: Any = None, *, closed: bool = False, ratio: Any = None) -> RandomBound:

@@ -11,6 +11,7 @@ from borel.errors import InvalidInput
 
 _SPEC = re.compile(r"(?:\.(\d{1,3}))?([efg]?)")
 _DIGITS = 10
+_ROUNDING = Fraction(1, 10**12)
 _WHOLE = {"up": math.ceil, "down": math.floor, "nearest": round}
 
 
@@ -37,7 +38,7 @@ def enclosure(lower: float, upper: float, spec: str = "", *, estimate: bool = Fa
     return ends[0] if ends[0] == ends[1] else f"[{ends[0]}, {ends[1]}]"
 
 
-def agreed(lower: float | Decimal, upper: float | Decimal) -> str:
+def agreed(lower: float | Fraction | Decimal, upper: float | Fraction | Decimal) -> str:
     """Return the number that stands for two ends: their first ten digits; empty if they differ.
 
     Examples
@@ -47,6 +48,22 @@ def agreed(lower: float | Decimal, upper: float | Decimal) -> str:
     """
     first, last = (f"{float(end):.{_DIGITS}g}" for end in (lower, upper))
     return first if first == last else ""
+
+
+def settled(lower: float | Fraction | Decimal, upper: float | Fraction | Decimal) -> str:
+    """Return the number of ten digits that an enclosure holds, if it is as wide as rounding only.
+
+    Examples
+    --------
+    >>> settled(1.9999999999999991, 2.0000000000000009), settled(0.6931471805599453, 0.69314718056)
+    ('2', '')
+    """
+    number = agreed(lower, upper) if math.isfinite(upper) else ""
+    if not number:
+        return ""
+    low, high = Fraction(lower), Fraction(upper)
+    held = low <= Fraction(number) <= high and high - low <= abs(high) * _ROUNDING
+    return number if held else ""
 
 
 def formatted(value: float, spec: str, rounding: str) -> str:

@@ -601,12 +601,12 @@ class Mechanism:
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
-            """Say what has the attribute; it is asked for what is not there."""
-            said = f"'{type(self).__name__}' object has no attribute {name!r}"
-            if name == "satisfies":
-                said += "; a joint has it: (prior * mech).satisfies(guarantee)"
-            raise AttributeError(said, name=name, obj=self)
+        @property
+        def satisfies(self) -> Any:  # noqa: D102 - it is not there: who asks is told where it is
+            raise AttributeError(
+                "a mechanism has no 'satisfies'; a joint has it: "
+                "(prior * mech).satisfies(guarantee)"
+            )
 
     def push(
         self, function: Callable[[Any], Any], *, outcome: Any = None, breaks: Any = None

@@ -81,9 +81,8 @@ class SetEngine(Figures[Bound]):
         high = math.inf if upper is None else max(upper.upper, low)
         if math.isinf(high) and not math.isinf(low):
             return Bound.undecided(low, reason=ceilings[0][0].reason or _OPEN, **about)
-        status = weakest(
-            [b.status for b in used] + ["conditional"] * (set(more) > set(self.set.assumptions))
-        )
+        assumed = not set(more) <= set(self.set.assumptions)
+        status = weakest([b.status for b in used] + ["conditional"] * assumed)
         return self.set.bound(
             low, high, status="certified" if status == "exact" else status, **about
         )
