@@ -213,6 +213,24 @@ def test_generators_at_a_ball_around_one():
         assert 0 <= near < F(1, 2**200)
 
 
+def test_a_limit_at_0_that_is_declared_is_an_assumption():
+    """With f(0+) = 5 in place of 0, t log t is another function: which one is meant?"""
+    p, K = [HALF, HALF], [[F(1), F(0)], [HALF, HALF]]
+    zero = joint(p, K)
+    none = joint([HALF, HALF], [[F(3, 4), F(1, 4)], [HALF, HALF]])
+    entropy = lambda t: t * np.log(t)  # noqa: E731
+    found = bl.f_information(zero, entropy, at_zero=0)
+    assert found.status == "conditional" and found.assumptions == ("f(0+) = 0, as declared",)
+    assert m.encloses_number(found, lambda: m.relative_entropy(*m.pairs(p, K)))
+    assert bl.f_information(none, entropy, at_zero=5).status == "exact"
+    jump = lambda t: (t - 1) ** 2 + 3.0 * (t == 0)  # noqa: E731
+    assert bl.f_information(zero, jump).status == "conditional"
+    assert bl.f_information(zero, lambda t: (t - 1) ** 2).status == "exact"
+    one, even = bl.pmf([F(0), F(1)]), bl.pmf([HALF, HALF])
+    assert bl.f_divergence(one, even, entropy, at_zero=0).status == "conditional"
+    assert bl.f_divergence(even, even, entropy, at_zero=0).status == "exact"
+
+
 def test_a_captured_kink_at_one_of_the_ratios():
     """t = 1 exactly: a function with a kink there is still 0."""
     made = joint([HALF, HALF], [[HALF, HALF]] * 2)

@@ -71,6 +71,13 @@ def requires_enclosed(mechanism, truth):
         (lambda y: np.select([y < 0, y < 2], [0.0, 1.0], 0.0), [F(0), F(2)]),
         (lambda y: np.sign(y) + np.where(y > 0, 0.0, 2.0), [F(0)]),  # 2 at 0, else 1
         (lambda y: np.maximum(np.minimum(y, 0.0), 0.0) + 1.0, []),
+        (lambda y: np.clip(np.floor(4 * y), 0, 3), [F(1, 4), F(1, 2), F(3, 4)]),
+        (lambda y: np.clip(np.ceil(-y / 3.0), 5000, 5002), [F(-15003), F(-15000)]),
+        (lambda y: np.clip(np.floor(y), 0.5, 0.5), []),
+        (lambda y: np.where(y < 1, 0.0, np.minimum(np.floor(y), 2.0)), [F(1), F(2)]),
+        (lambda y: np.where(abs(y) < 1.5, np.trunc(y), 9.0), [F(-3, 2), F(-1), F(1), F(3, 2)]),
+        (lambda y: (np.floor(y / 2.0) > 3) * 1.0 + (np.floor(-y) > 3), [F(-4), F(8)]),
+        (lambda y: np.clip(np.round(y, 1), 0.0, 0.25), [F(1, 20), F(3, 20), F(1, 4)]),
     ],
 )
 def test_the_jumps_of_a_function_are_exact(function, jumps):

@@ -5,6 +5,7 @@ from collections import Counter
 from fractions import Fraction as F
 from itertools import product
 
+import mpmath
 import pytest
 
 import borel as bl
@@ -92,3 +93,34 @@ def test_wrong_frequencies_are_refused():
     for database in (bl.iid(bl.pmf([F(1, 2)] * 2), 1001), bl.iid(bl.uniform(bl.Interval(0, 1)), 2)):
         with pytest.raises(bl.NotYet, match="frequencies"):
             bl.relative_frequency(database, bool)
+
+
+@pytest.mark.cases("slow", "1000")
+@pytest.mark.parametrize("n", [60, 1000])
+def test_many_entries_in_floats(n):
+    """Of the others a Binomial(n - 1, 1/4) smoke, m, of whom a Binomial(m, 1/5) are ill."""
+    p = [0.05, 0.2, 0.3, 0.45]
+    joint = bl.relative_frequency(
+        bl.iid(bl.pmf(p, on=bl.Finite(LABELS)), n),
+        ILL,
+        given=SMOKES,
+        to=lambda s: int(s != "0/0" and s > F(1, 5)),
+    )
+    with mpmath.workdps(40):
+        q = [mpmath.mpf(v) for v in p]
+        total = sum(q)
+        smokes, ill = (q[0] + q[1]) / total, q[0] / (q[0] + q[1])
+        column = joint.mechanism.matrix[:, joint.outcome.labels.index(1)]
+        for found, label in zip(column.tolist(), LABELS[:3], strict=False):
+            one, yes = label[0], label[0] and label[1]
+            truth = mpmath.mpf(0)
+            for m in range(n):
+                # a + yes > (m + one) / 5
+                least = (m + one) // 5 + 1 - yes
+                if least <= m:
+                    above = mpmath.betainc(least, m - least + 1, 0, ill, True) if least > 0 else 1
+                    truth += (
+                        mpmath.binomial(n - 1, m) * smokes**m * (1 - smokes) ** (n - 1 - m) * above
+                    )
+            assert abs(found - truth) <= joint.mechanism.rounding * truth
+    assert joint.mechanism.rounding < 1e-12

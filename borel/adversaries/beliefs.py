@@ -22,6 +22,8 @@ from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from borel.probability.alphabets import Alphabet
 
 FLOATS = "floats mean the normalised laws within their rounding"
@@ -103,6 +105,8 @@ class PriorBeliefs:
     """
 
     status_before = "exact"
+    doubts: Collection[str] = ()
+    """What figures rest on that was checked, and not proved."""
 
     def __init__(self, joint: Joint, alphabet: Alphabet, what: str):
         require_finite_prior(joint.prior, what)

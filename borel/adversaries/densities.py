@@ -21,14 +21,19 @@ from borel.adversaries.posteriors import single
 from borel.engine import engine_for
 from borel.engine.divergences.hockey_sticks import integral
 from borel.engine.finite.law_engine import OUTSIDE
+from borel.engine.problem.prior_positivity import prover, require_nonnegative
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.figures.leakage import VERSION
+from borel.numerics.balls.interpreter import is_number
+from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.graphs.trace import NotTraceable, trace
 from borel.probability.alphabets import Interval
+from borel.probability.density import Density
 
 if TYPE_CHECKING:
     from borel.adversaries.threats import Threat, Value
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.joint import Joint
 
 Ends = tuple[Fraction, Any]
@@ -51,6 +56,8 @@ class SecretDensity(NamedTuple):
         About the logarithm of its size.
     what : str
         Who asks, for the message of an error.
+    doubts : dict
+        What of gains and costs was checked and is not proved: its keys are added to.
     """
 
     factors: tuple
@@ -58,17 +65,21 @@ class SecretDensity(NamedTuple):
     marks: tuple[float, ...]
     shift: float
     what: str
+    doubts: dict[str, None]
 
-    def integral(self, function: Callable[[Any], Any], *marks: float) -> Ends:
-        """Enclose the integral of a function of the secret, as Fractions or infinities."""
+    def _traced(self, function: Callable[[Any], Any]) -> Graph:
         try:
-            graph = trace(function, ("x",), ())
+            return trace(function, ("x",), ())
         except NotTraceable as error:
             raise NotYet(
                 self.what,
                 missing=f"a gain or cost that cannot be traced ({error})",
                 instead="write it with NumPy: np.where, np.abs, np.exp.",
             ) from None
+
+    def integral(self, function: Callable[[Any], Any], *marks: float) -> Ends:
+        """Enclose the integral of a function of the secret, as Fractions or infinities."""
+        graph = self._traced(function)
         known = sorted({*self.marks, *marks})
         rel_tol = max(min(settings.current().tol * 1e-2, 1e-9), _LEAST)
         factors = [*((f, True) for f in self.factors), (graph, False)]
@@ -81,7 +92,19 @@ class SecretDensity(NamedTuple):
         low, high = self.integral(lambda x: 1.0 + 0.0 * x)
         return max(low, Fraction(0)), high
 
-    def check(self, values: Any, place: Any) -> None:
+    def check(self, function: Callable[[Any], Any]) -> None:
+        """Refuse a gain or a cost that is negative or no number; note what is not proved."""
+        x = self.places()
+        with np.errstate(all="ignore"):
+            self.check_values(np.broadcast_to(np.asarray(function(x), float), x.shape), x)
+        graph = simplified(self._traced(function))
+        line = Interval(*(end if math.isfinite(end) else None for end in self.over))
+        known = Density(None, {"x": line}, graph=graph)
+        proved = prover(known)(graph) or require_nonnegative(known, self.what, "values >= 0")
+        if not (proved and is_number(graph, *self.over)):
+            self.doubts[f"gains and costs are numbers >= 0: checked at {len(x)} secrets"] = None
+
+    def check_values(self, values: Any, place: Any) -> None:
         """Refuse values of a gain or a cost that are negative or no numbers."""
         wrong = np.isnan(values) | (values < 0)
         if wrong.any():
@@ -144,6 +167,7 @@ class LineBeliefs:
         self.status = "conditional" if self.engine.status == "conditional" else "certified"
         self.status_before = self.status
         self.assumptions = self.engine.assumptions
+        self.doubts: dict[str, None] = {}
 
     def notes(self, threat: Threat) -> tuple[str, ...]:
         """Return what figures about a threat rest on, beside the others."""
@@ -173,6 +197,7 @@ class LineBeliefs:
             inner,
             shift if math.isfinite(shift) else 0.0,
             self.what,
+            self.doubts,
         )
 
     @cached_property
@@ -191,7 +216,7 @@ class LineBeliefs:
     def _value(self, threat: Threat, density: SecretDensity, slack: float) -> Value:
         found, (least, most) = threat.of_density(density), density.total
         if found.upper < 0:
-            density.check(np.array([float(found.upper)]), np.array([math.nan]))
+            density.check_values(np.array([float(found.upper)]), np.array([math.nan]))
         off = Fraction(math.expm1(2 * slack)) * 2  # numerator and denominator
         low = Fraction(0) if most == math.inf else max(found.lower, 0) / most / (1 + off)
         high: Any = math.inf
@@ -220,13 +245,11 @@ class LineBeliefs:
 
 def best_of(density: SecretDensity, function: Any, actions: tuple, best: Any) -> Any:
     """Return the best expectation of g(x, w) over finitely many w: its ends, and the action."""
-    x, found = density.places(), []
+    found = []
     for w in actions:
-        ends = density.integral(lambda x, w=w: function(x, w) + 0.0 * x)
-        with np.errstate(all="ignore"):
-            values = np.broadcast_to(np.asarray(function(x, w), float), x.shape)
-        density.check(values, x)
-        found.append(ends)
+        own = lambda x, w=w: function(x, w) + 0.0 * x  # noqa: E731
+        found.append(density.integral(own))
+        density.check(own)
     k = best(range(len(actions)), key=lambda i: found[i][0] + found[i][1])
     return best(low for low, _ in found), best(high for _, high in found), actions[k]
 

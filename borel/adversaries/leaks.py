@@ -16,7 +16,7 @@ from borel.adversaries.posteriors import EnclosedBeliefs
 from borel.adversaries.threats import Gain, Number, Threat, Value
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
-from borel.probability.bound import Bound, Ratio
+from borel.probability.bound import Bound, Ratio, weakest
 from borel.probability.measure import Measure
 
 _ONE = Fraction(1)
@@ -115,7 +115,8 @@ class Leak:
         **about: Any,
     ) -> Bound:
         low, high = ends
-        about["assumptions"] = (*self.assumptions, *notes)
+        doubts = tuple(self.beliefs.doubts)
+        about["assumptions"] = (*self.assumptions, *notes, *doubts)
         if self.reason:
             about.pop("exact_ratio", None)
             middle = low if low == high else low + (high - low) / 2
@@ -125,7 +126,11 @@ class Leak:
             about.pop("exact_ratio", None)
             why = "the enclosure is open: float64 does not resolve the probabilities there"
             return Bound.undecided(low, high, reason=why, **about)
-        return Bound.of(status or self.beliefs.status, low, high, **about)
+        status = status or self.beliefs.status
+        if doubts:
+            about.pop("exact_ratio", None)
+            status = weakest([status, "conditional"])
+        return Bound.of(status, low, high, **about)
 
 
 def _actions(**found: Any) -> dict:

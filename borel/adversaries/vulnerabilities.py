@@ -29,7 +29,8 @@ def prior_vulnerability(joint: Any, gain: Gain) -> Bound:
     Returns
     -------
     Bound
-        In units of the gain; exact. ``witness["before"]`` is a best action.
+        In units of the gain; exact. ``witness["before"]`` is a best action. Of a real secret
+        certified, or conditional on g >= 0 where the formula of g does not show it.
 
     Raises
     ------
@@ -156,7 +157,8 @@ def prior_cost(joint: Any, cost: Cost) -> Bound:
     Returns
     -------
     Bound
-        In units of the cost; exact. ``witness["before"]`` is a best action.
+        In units of the cost; exact. ``witness["before"]`` is a best action. Of a real secret
+        certified, or conditional on c >= 0 where the formula of c does not show it.
 
     Raises
     ------

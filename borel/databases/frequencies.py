@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
-from math import lcm
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,64 +111,145 @@ def relative_frequency(
         sum((q for q, k in zip(p, kinds, strict=True) if k == kind), Fraction(0))
         for kind in range(3)
     ]
-    whole = lcm(*(m.denominator for m in masses))
-    weights = _multinomial(n - 1, [int(m * whole) for m in masses])
+    whole = math.lcm(*(m.denominator for m in masses))
+    others, some = _Others(n - 1, [int(m * whole) for m in masses]), sorted({*kinds})
     try:
-        rows = {kind: _row(weights, kind, to) for kind in sorted(set(kinds))}
-        outcome = Finite(list(dict.fromkeys(y for row in rows.values() for y in row)))
+        values = _Values(to)
+        places = [values.places(others, kind) for kind in some]
+        outcome = Finite(list(values.found))
     except TypeError as error:
         raise InvalidInput(
             _WHAT,
             expected="to=<a function of a Fraction, or of '0/0', to numbers, strings or tuples>",
             got=str(error),
         ) from None
-    total = sum(weights.values())  # of floats it may miss 1 by their rounding
-    share = partial(_share, total, prior.rational)
-    matrix = np.array(
-        [[share(rows[kind][y]) for y in outcome.labels] for kind in kinds], dtype=object
-    )
+    law = (others.exactly if prior.rational else others.rounded)(places, outcome.size)
+    rows = dict(zip(some, law, strict=True))
+    matrix = np.array([rows[kind] for kind in kinds], dtype=object)
     error = 0.0
     if not prior.rational:
         matrix = as_floats(matrix, _WHAT)
-        error = compounded(2 * n * (max(prior.rounding, U) + U), 2 * U)
+        error = compounded(2 * n * (max(prior.rounding, U) + U), _ROUNDINGS * U)
     name = f"a relative frequency of {n} entries"
     kernel = Mechanism._from_matrix(matrix, prior.on, outcome, name, error)
     kernel.unproved = carried(prior)
     return prior * kernel
 
 
-def _share(total: int, rational: bool, weight: int) -> float | Fraction:
-    """Return a part of a total: if a float may do, the nearest, unless it is too small for one."""
-    nearest = 0.0 if rational else weight / total  # lowest terms of long numbers are slow to find
-    return nearest if nearest >= NORMAL else Fraction(weight, total)
+class _Others:
+    """The law of how many of the other entries, n of them, are of the first two of three kinds.
+
+    Parameters
+    ----------
+    n : int
+        How many others.
+    masses : list of int
+        The probabilities of the three kinds, times one number.
+
+    Attributes
+    ----------
+    a, b : ndarray
+        The numbers of entries of the first two kinds, as far as they may occur.
+    """
+
+    def __init__(self, n: int, masses: list[int]):
+        self.n, self.masses = n, masses
+        a = np.repeat(np.arange(n + 1), np.arange(n + 1, 0, -1))
+        b = np.concatenate([np.arange(n + 1 - k) for k in range(n + 1)])
+        pairs = zip((a, b, n - a - b), masses, strict=True)
+        may = np.all([(number == 0) | (mass > 0) for number, mass in pairs], axis=0)
+        self.a, self.b = a[may], b[may]
+
+    def exactly(self, places: list[np.ndarray], count: int) -> list[list[Any]]:
+        """Return the probabilities of ``count`` places, for each list of places of a and b."""
+        powers = [[m**k for k in range(self.n + 1)] for m in self.masses]
+        sums: list[list[int]] = [[0] * count for _ in places]
+        ways, n, found = 1, self.n, zip(*(own.tolist() for own in places), strict=True)
+        for a in range(n + 1):
+            part = ways * powers[0][a]
+            for b in range(n - a + 1):
+                if weight := part * powers[1][b] * powers[2][n - a - b]:
+                    for own, place in zip(sums, next(found), strict=True):
+                        own[place] += weight
+                part = part * (n - a - b) // (b + 1)
+            ways = ways * (n - a) // (a + 1)
+        total = sum(self.masses) ** n
+        return [[Fraction(weight, total) for weight in own] for own in sums]
+
+    def rounded(self, places: list[np.ndarray], count: int) -> list[list[Any]]:
+        """Return the same up to `_ROUNDINGS` roundings; what is too small for a float exactly.
+
+        Weights are products of m^k / k!, each as m 2^e: none underflows.
+        """
+        m, e = np.ones(len(self.a)), np.zeros(len(self.a), int)
+        for number, mass in zip(
+            (self.a, self.b, self.n - self.a - self.b), self.masses, strict=True
+        ):
+            most = self.n if mass else 0
+            table = [_scaled(mass**k, math.factorial(k)) for k in range(most + 1)]
+            parts = np.array([t[0] for t in table]), np.array([t[1] for t in table])
+            m, e = m * parts[0][number], e + parts[1][number]
+        total = _scaled(sum(self.masses) ** self.n, math.factorial(self.n))
+        return [_shares(m, e, own, count, total) for own in places]
 
 
-def _multinomial(n: int, masses: list[int]) -> dict[tuple[int, int], int]:
-    """Return weights of the numbers of entries of the first two of three kinds, whole numbers."""
-    out: dict[tuple[int, int], int] = {}
-    x, y, z = masses
-    powers = [[m**k for k in range(n + 1)] for m in (x, y, z)]
-    ways = 1
-    for a in range(n + 1):
-        own, rest = ways * powers[0][a], n - a
-        for b in range(rest + 1):
-            weight = own * powers[1][b] * powers[2][rest - b]
-            if weight:
-                out[a, b] = weight
-            own = own * (rest - b) // (b + 1)
-        ways = ways * (n - a) // (a + 1)
-    return out
+_ROUNDINGS = 16
+"""Of how many roundings a share in floats is a product at most: sums are rounded once."""
 
 
-def _row(weights: dict[tuple[int, int], int], kind: int, to: Callable | None) -> Counter:
-    """Return the weights of the released values, given one more entry of a kind."""
-    found: Counter = Counter()
-    for (a, b), weight in weights.items():
-        a, b = a + (kind == 0), b + (kind == 1)
-        found[Fraction(a, a + b) if a + b else NOBODY] += weight
-    if to is None:
-        return found
-    out: Counter = Counter()
-    for share, weight in found.items():
-        out[to(share)] += weight
-    return out
+def _shares(
+    m: np.ndarray, e: np.ndarray, places: np.ndarray, count: int, total: tuple[float, int]
+) -> list[Any]:
+    """Return which part of the weights m 2^e is in each place."""
+    order = np.argsort(places, kind="stable")
+    starts = np.searchsorted(places[order], np.arange(count + 1))
+    found: list[Any] = []
+    for start, end in pairwise(starts.tolist()):
+        own = order[start:end]
+        most = int(e[own].max(initial=0))
+        with np.errstate(under="ignore"):
+            share = math.fsum(np.ldexp(m[own], e[own] - most)) / total[0]
+        power = most - total[1]
+        nearest = math.ldexp(share, power)
+        exact = 0 < share and nearest < NORMAL
+        found.append(Fraction(share) * Fraction(2) ** power if exact else nearest)
+    return found
+
+
+def _scaled(top: int, bottom: int) -> tuple[float, int]:
+    """Return a positive quotient as m 2^e, with a float m in [1/2, 1]."""
+    shift = bottom.bit_length() - top.bit_length() + 64
+    whole = (top << max(shift, 0)) // (bottom << max(-shift, 0))
+    m, e = math.frexp(whole)
+    return m, e - shift
+
+
+class _Values:
+    """The values that are released, each with its place.
+
+    Parameters
+    ----------
+    to : callable, optional
+        The quantiser.
+    """
+
+    def __init__(self, to: Callable | None):
+        self.to = to
+        self.found: dict[Any, int] = {}
+        self._places: dict[int, int] = {}
+
+    def places(self, others: _Others, kind: int) -> np.ndarray:
+        """Return the place of what is released, for each a and b and one more entry of a kind."""
+        top, bottom = others.a + (kind == 0), others.a + others.b + (kind != 2)
+        common = np.maximum(np.gcd(top, bottom), 1)
+        codes = (top // common) * (2 * _MOST) + bottom // common  # 0 if there is no entry
+        codes, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        places = np.zeros(len(codes), int)
+        for j in np.argsort(first).tolist():  # in the order in which they are met
+            code, at = int(codes[j]), first[j]
+            if code not in self._places:
+                share = Fraction(int(top[at]), int(bottom[at])) if code else NOBODY
+                value = share if self.to is None else self.to(share)
+                self._places[code] = self.found.setdefault(value, len(self.found))
+            places[j] = self._places[code]
+        return places[inverse]

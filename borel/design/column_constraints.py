@@ -91,10 +91,10 @@ class ColumnsOnAverage:
     most : Fraction
         The bound on the mean over the outcomes.
     price : callable
-        The price of a column by its largest entry h: non-decreasing, and linear up to ``knee`` and
-        beyond it; at the knee itself it is the smaller of both.
-    knee : Fraction
-        Where the price has a bend or a jump; 0 for none.
+        The price of a column by its largest entry h: non-decreasing, and linear between ``knees``;
+        at a knee itself it is the smaller of both sides.
+    knees : tuple of Fraction
+        Where the price has a bend or a jump.
     """
 
     def __init__(
@@ -102,19 +102,29 @@ class ColumnsOnAverage:
         p: Any,
         most: Fraction,
         price: Callable[[Fraction], Fraction] = lambda h: h,
-        knee: Fraction = Fraction(0),
+        knees: tuple[Fraction, ...] = (),
     ):
-        self.p, self.most, self.price, self.knee = p, most, price, knee
+        self.p, self.most, self.price, self.knees = p, most, price, knees
 
     @classmethod
     def beyond(cls, p: Any, high: Fraction, delta: Fraction) -> ColumnsOnAverage:
         """Return columns of which those with h > high have mass delta: (epsilon, delta)-PML."""
-        return cls(p, delta, lambda h: Fraction(h > high), high)
+        return cls(p, delta, lambda h: Fraction(h > high), (high,))
 
     @classmethod
-    def tail(cls, p: Any, most: Fraction, bend: Fraction) -> ColumnsOnAverage:
-        """Return columns of which the mean of (h - bend)^+ is ``most`` or less."""
-        return cls(p, most, lambda h: max(Fraction(0), h - bend), bend)
+    def tail(
+        cls, p: Any, high: Fraction, delta: Fraction, a: Fraction, b: Fraction
+    ) -> ColumnsOnAverage:
+        """Return columns with t + E(h - t)^+ / delta <= high for some t of [a, b], and a few more.
+
+        The price is the least of (h - t)^+ + delta (t - a) over these t. No more for a = b.
+        """
+
+        def price(h: Fraction) -> Fraction:
+            t = min(max(h, a), b)
+            return max(h - t, Fraction(0)) + delta * (t - a)
+
+        return cls(p, delta * (high - a), price, (a, b))
 
     def allows(self, column: Any) -> bool:
         """Return True: no column by itself is ruled out."""
@@ -132,12 +142,13 @@ class ColumnsOnAverage:
     def vertices(self) -> set[Column]:
         """Return the vertices of the pieces on which the price is linear.
 
-        Up to the knee they are those of bounded columns. Where one entry is largest, and above the
-        knee, the others are 0 or as large: uniform on a set.
+        Up to a knee they are those of bounded columns. Where one entry is largest, and at no knee,
+        the others are 0 or as large: uniform on a set.
         """
         sets = product((Fraction(0), Fraction(1)), repeat=len(self.p))
         uniform = {tuple(r / q for r in one) for one in sets if (q := expectation(self.p, one))}
-        return uniform | BoundedColumns(self.p, Fraction(0), self.knee).vertices()
+        bounded = (BoundedColumns(self.p, Fraction(0), knee).vertices() for knee in {*self.knees})
+        return uniform.union(*bounded)
 
 
 Constraint = BoundedColumns | ComparableColumns | ColumnsOnAverage

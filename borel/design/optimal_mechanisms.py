@@ -28,14 +28,16 @@ each, have probability delta or less. As a set of matrices it is not convex, and
 may break it; as a set of laws q of columns it is a half-space.
 
 **Tail leakage** is :math:`\min_t t + E(\max_x r_Y(x) - t)^+ / \delta`, over t from 1 to
-e^epsilon. For one t it is a row again, of prices (max v - t)^+. For all t in an interval [a, b]
-its solutions are among those of :math:`E(\max_x r_Y(x) - b)^+ \le \delta (e^\varepsilon - a)`,
-whose dual bounds them. Intervals are bisected, that of the largest dual first: the best mechanism
-found is on one side, the largest dual that is left on the other, however early the search ends.
+e^epsilon. For one t it is a row again, of prices (max v - t)^+ and the bound delta (e^epsilon - t).
+For all t in an interval [a, b] its solutions are among those of the row of the prices
+:math:`\min_{a \le t \le b} (\max v - t)^+ + \delta (t - a)`, and the bound for a, whose dual bounds
+them. Intervals are cut, that of the largest dual first: the best mechanism found is on one side,
+the largest dual that is left on the other, however early the search ends.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -382,10 +384,10 @@ def _over_thresholds(p: Any, guarantee: Any, phi: Utility) -> tuple[list[Column]
     low, high = (factor("design.best", guarantee.levels[0], inner=inner) for inner in (True, False))
 
     def feasible(t: Fraction) -> list[Column]:
-        return _solved(p, ColumnsOnAverage.tail(p, delta * (low - t), t), phi)[0]
+        return _solved(p, ColumnsOnAverage.tail(p, low, delta, t, t), phi)[0]
 
     def bounded(a: Fraction, b: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-        wide = ColumnsOnAverage.tail(p, delta * (high - a), b)
+        wide = ColumnsOnAverage.tail(p, high, delta, a, b)
         return _solved(p, wide, phi)[1].bound(p, wide, phi), a, b
 
     def utility(columns: list[Column]) -> Fraction:
@@ -400,7 +402,7 @@ def _over_thresholds(p: Any, guarantee: Any, phi: Utility) -> tuple[list[Column]
         dual, a, b = max(open_)
         if dual - utility(best) <= _NEAR:
             break
-        middle = (a + b) / 2
+        middle = (a + b) / 2 if b < 4 * a else Fraction(math.isqrt(math.floor(a * b)))
         open_ = [one for one in open_ if one != (dual, a, b)]
         open_ += [bounded(a, middle), bounded(middle, b)]
         if middle <= low:

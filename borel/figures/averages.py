@@ -249,7 +249,8 @@ def f_information(joint: Joint, f: Any, *, at_zero: Any = None) -> Bound:
     -------
     Bound
         Nats for ``"kl"``, a probability for total variation, else a number. Exact on finite
-        alphabets (a function too, if it can be traced); certified or an estimate on others.
+        alphabets (a function too, if it can be traced; conditional on a limit at 0 that is declared
+        and counts); certified or an estimate on others.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import numpy as np
 
 from borel.constants import exactly
 from borel.engine import engine_for
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, NotYet
 from borel.figures.averages import f_information, mutual_information
 from borel.figures.leakage import pml
 from borel.figures.worst_cases import max_information
@@ -21,7 +21,7 @@ from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound, Verdict
-from borel.probability.generators import NAMED, generator
+from borel.probability.generators import CONVEX, NAMED, generator, resting_on
 from borel.probability.real_functions import real_function
 
 if TYPE_CHECKING:
@@ -160,7 +160,9 @@ def f_information_bound(joint: Joint, f: Any, *, at_zero: Any = None) -> Bound:
     Returns
     -------
     Bound
-        The right side, in the units of f; exact on finite alphabets.
+        The right side, in the units of f; exact on finite alphabets. Of a function it bounds the
+        f-information if that is convex, which is checked at points: it is conditional on it unless
+        the f-information itself is seen to be below.
 
     Raises
     ------
@@ -197,7 +199,19 @@ def f_information_bound(joint: Joint, f: Any, *, at_zero: Any = None) -> Bound:
     low, high = (
         _largest_at(joint, own, end, up) for end, up in zip(ends, (False, True), strict=True)
     )
-    return high.within(min(low.lower, high.lower), high.upper).about(units=made.units)
+    found = high.within(min(low.lower, high.lower), high.upper).about(units=made.units)
+    if made.named or found.lower == math.inf or _below(joint, f, at_zero, found):
+        return found
+    return resting_on(found, CONVEX, *filter(None, [made.note_at_zero]))
+
+
+def _below(joint: Joint, f: Any, at_zero: Any, found: Bound) -> bool:
+    """Return whether the f-information is seen to be at most a Bound."""
+    try:
+        own = f_information(joint, f, at_zero=at_zero)
+    except NotYet:
+        return False
+    return own.status in ("exact", "certified") and own.upper <= found.lower
 
 
 def _largest_at(joint: Joint, f: Any, zero: Any, up: bool) -> Bound:

@@ -16,11 +16,18 @@ import numpy as np
 
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable
 from borel.numerics.balls.arithmetic import as_fraction, ball, precision
+from borel.numerics.graphs.operations import STEPS, TRUTHS
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.numerics.graphs.graph import Graph
+
+
+_T = np.sort(np.concatenate([2.0 ** np.arange(-8, 9), [0.9, 1.1]]))
+CONVEX = f"f is convex: checked at {len(_T)} points"
+"""What is known of a function that a user gives."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,27 @@ class Generator:
                 mend="give the limit f(0+), perhaps inf: at_zero=...",
             )
         return value
+
+    @property
+    def note_at_zero(self) -> str:
+        """What a figure rests on that needs f at 0; empty for what the formula of f shows."""
+        if self.named or self.graph is None:
+            return ""
+        if self.at_zero is not None:
+            return f"f(0+) = {self.at_zero}, as declared"
+        jumps = self.graph.operations & {"where", *TRUTHS, *STEPS}
+        return "f(0+) is f(0), although f may jump" if jumps else ""
+
+    def noted(self, found: Bound, at_zero: bool) -> Bound:
+        """Return a figure of f, conditional on its value at 0 where that counts."""
+        return resting_on(found, *filter(None, [self.note_at_zero])) if at_zero else found
+
+
+def resting_on(found: Bound, *notes: str) -> Bound:
+    """Return a figure that is conditional on more, if it was proved."""
+    if not notes or not found.proved:
+        return found
+    return found.about(assumptions=(*found.assumptions, *notes)).weakened("conditional")
 
 
 def _square(t: Any) -> Any:
@@ -209,10 +237,10 @@ def generator(f: Any, at_zero: Any = None) -> Generator:
 
 def _require_convex(f: Any) -> None:
     """Refuse what is seen not to be convex with f(1) = 0, at points; that is a check, no proof."""
-    t = np.sort(np.concatenate([2.0 ** np.arange(-8, 9), [0.9, 1.1]]))
+    t = _T
     try:
         with np.errstate(all="ignore"):
-            values = np.asarray(f(t), float)
+            values = np.asarray(f(t.copy()), float)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             "f", expected="a function of t, elementwise on arrays", got=str(error)

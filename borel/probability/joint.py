@@ -14,6 +14,7 @@ from borel.numerics.intervals.rounding import NORMAL, U, compounded
 from borel.probability.alphabets import no_match
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.density import check_labels
+from borel.probability.kernel_operations import require_kernel_at
 from borel.probability.measure import Measure, covers
 from borel.probability.outcome_density import log_marginal, log_ratios
 from borel.probability.pickling import Remade
@@ -75,6 +76,8 @@ class Joint(Remade):
             )
         if mechanism.density is not None:  # it reads the labels as floats
             check_labels("x", prior.on)
+            if isinstance(prior, Measure):
+                require_kernel_at(mechanism, prior)
         self.prior: Any = prior  # a Measure, or a posterior over priors
         self.mechanism = mechanism
         self.parts = parts  # the independent joints of which it is the product, if no matrix

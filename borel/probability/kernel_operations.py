@@ -32,6 +32,7 @@ from borel.probability.normalisation import DECLARED, Normalisation, sum_of_coun
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from borel.probability.measure import Measure
     from borel.probability.mechanism import Mechanism
 
 
@@ -124,6 +125,40 @@ def rows_of_weights(
             )
     values = matrix / totals[:, None]
     return values, 0.0 if exact else compounded(rounding, rounding, (matrix.shape[1] + 4) * U)
+
+
+def require_kernel_at(mechanism: Mechanism, prior: Measure) -> None:
+    """Raise for a secret that has a mass of its own and at which the kernel is no number.
+
+    Null sets of secrets change nothing, so that the probe of the constructor does not look there.
+    """
+    points = tuple(prior.masses)
+    if prior._probabilities is not None and prior.on.numeric:
+        points = tuple(x for x, p in zip(prior.on.labels, prior.probabilities, strict=True) if p)
+    if points:
+        mechanism._memo.fact(("a number at", points), lambda: _check_kernel_at(mechanism, points))
+
+
+def _check_kernel_at(mechanism: Mechanism, points: tuple) -> None:
+    columns = np.array([x if isinstance(x, tuple) else (x,) for x in points], float).T
+    x = tuple(columns) if len(columns) > 1 else columns[0]
+    density, outcome = mechanism.density, mechanism.outcome
+    y = probe(outcome, turns=density.turns("y"))
+    each = tuple(v[:, None] for v in y) if isinstance(y, tuple) else y[:, None]
+    found = [(density.raw(each, x), density.log, True)]
+    found += [(mass.raw(x)[None], mass.log, False) for mass in mechanism.masses.values()]
+    for values, log, about_y in found:
+        bad = ~(values < np.inf) if log else ~((values >= 0) & (values < np.inf))
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            where = f", y = {_shown(tuple(v[i] for v in y) if isinstance(y, tuple) else y[i])}"
+            raise InvalidInput(
+                "prior * mech",
+                expected="a kernel that is a number at every secret that has a mass",
+                got=repr(float(values[i, j])),
+                where=f"x = {points[j]!r}" + where * about_y,
+                mend="say what it is there: np.where(x == ..., value, formula).",
+            )
 
 
 def probes_of(mechanism: Mechanism, count: int) -> Any:

@@ -1,13 +1,15 @@
 """Kernels given up to a factor of the secret: weights w(y|x) divided by their total over y.
 
-Over finitely many outcomes the total is a sum, a formula of the secret. Otherwise it is integrated
-at Chebyshev points of the secrets, and the polynomials through these values stand for it: to
-rounding, as the proof of the kernel that is made so shows (`borel.engine`).
+Over finitely many outcomes the total is a sum, a formula of the secret. Otherwise it is integrated:
+at each of a few secrets that have a mass of their own, and at Chebyshev points of an interval of
+them, where the polynomials through these values stand for it: to rounding, as the proof of the
+kernel that is made so shows (`borel.engine`).
 """
 
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +17,12 @@ from numpy.polynomial import chebyshev
 
 from borel import settings
 from borel.errors import InvalidInput, NotEnclosed, NotYet
+from borel.numerics.balls.integral import integrate
+from borel.numerics.balls.interpreter import Prepared
 from borel.numerics.balls.parametric_integral import plans, values
 from borel.numerics.graphs.graph import Graph, GraphBuilder
+from borel.numerics.intervals import interpreter
+from borel.probability.alphabets import Integers, Interval, Mixed
 from borel.probability.kernel_totals import plain, summed, totals_of
 
 if TYPE_CHECKING:
@@ -29,7 +35,8 @@ if TYPE_CHECKING:
 _RADII = 8.0, 5.0
 """Polynomials in powers of x lose no digits if the total is analytic that far around a box."""
 _SHARE = 0.25
-_MOST_OUTCOMES = 4096
+_MOST_OUTCOMES, _FEW, _MOST_SECRETS = 4096, 64, 512
+_NARROW, _BITS = 1e-9, 96
 
 
 def divided(
@@ -55,7 +62,7 @@ def divided(
     if outcome.kind == "finite" and outcome.dim == 1 and outcome.size <= _MOST_OUTCOMES:
         total = summed(weight, outcome.array)
     else:
-        total = _interpolated(kernels, outcome, breaks, what)
+        total = _total(kernels, outcome, breaks, what)
     return [_quotient(g, total) for g in (weight, *masses)]
 
 
@@ -65,10 +72,117 @@ def _quotient(weight: Graph, total: Graph) -> Graph:
     return build.graph(build.add("divide", *build.roots), inputs)
 
 
-def _interpolated(
+def _total(
     kernels: Sequence[Density], outcome: Alphabet, breaks: Sequence[float], what: str
 ) -> Graph:
-    """Return polynomials through values of the total."""
+    """Return the total as a function of the secret: at points of a mass one by one."""
+    secret = kernels[0].alphabets["x"]
+    points, counted = _points(secret), secret.kind in ("finite", "countable")
+    if counted and 0 < len(points) <= _FEW:
+        return _at_points(kernels, outcome, breaks, what, points)
+    between, jumps = _interpolated(kernels, outcome, breaks, what)
+    if not counted:
+        return _at_points(kernels, outcome, breaks, what, points, between) if points else between
+    if jumps and not points:
+        raise NotYet(
+            f"{what}: normalise=True",
+            missing="the integral of this weight over y, for all secrets: it may jump at some of "
+            "them, and they are too many to look at each",
+            instead=f"a finite secret, of {_MOST_SECRETS} labels at most; or divide the weight by "
+            "its total yourself.",
+        )
+    return _at_points(kernels, outcome, breaks, what, points) if jumps else between
+
+
+def _points(secret: Alphabet) -> list[tuple[float, ...]]:
+    """Return the secrets that have a mass of their own; none if they are too many."""
+    found: Sequence[Any] = ()
+    if secret.kind == "finite" and secret.size <= _MOST_SECRETS:
+        found = secret.labels
+    elif isinstance(secret, Integers) and None not in (secret.lower, secret.upper):
+        if secret.upper - secret.lower < _MOST_SECRETS:  # type: ignore[operator]
+            found = range(secret.lower, secret.upper + 1)  # type: ignore[arg-type, operator]
+    elif isinstance(secret, Mixed):
+        found = secret.atoms
+    return [tuple(map(float, x if isinstance(x, tuple) else (x,))) for x in found]
+
+
+def _at_points(
+    kernels: Sequence[Density],
+    outcome: Alphabet,
+    breaks: Sequence[float],
+    what: str,
+    points: list[tuple[float, ...]],
+    between: Graph | None = None,
+) -> Graph:
+    """Return a total that is a number at each of some secrets, and a function at all others."""
+    names, build = kernels[0].graph_names("x"), GraphBuilder()
+    out = None if between is None else build.append(between)[-1]
+    for point in points:
+        at = dict(zip(names, point, strict=True))
+        value = build.constant(_value(kernels, outcome, breaks, at, what))
+        same = (build.add("equal", build.add("input", n), build.constant(v)) for n, v in at.items())
+        here = reduce(lambda a, b: build.add("logical_and", a, b), same)
+        out = value if out is None else build.add("where", here, value, out)
+    assert out is not None
+    return build.graph(out)
+
+
+def _value(
+    kernels: Sequence[Density],
+    outcome: Alphabet,
+    breaks: Sequence[float],
+    at: dict[str, float],
+    what: str,
+) -> float:
+    """Return the total at one secret, to the digits that floats have."""
+    line = getattr(outcome, "interval", outcome)
+    where = ", ".join(f"{name} = {v:.17g}" for name, v in at.items())
+    if not isinstance(line, Interval):
+        raise NotYet(f"{what}: normalise=True", missing=f"the total of a weight on {outcome!r}")
+    ends, density = (float(line.lower), float(line.upper)), kernels[0]
+    marks = {*breaks, *at.values(), *density.turns("y", **at)[0].tolist()}
+    try:
+        low, high = integrate(
+            Prepared(plain(density).bind(at), "y"),
+            {},
+            *ends,
+            breaks=sorted(m for m in marks if ends[0] < m < ends[1]),
+            rel_tol=2.0**-52,
+            bits=_BITS,
+        ).floats
+        for mass in kernels[1:]:
+            own = interpreter.evaluate(plain(mass).bind(at), {})
+            low, high = low + float(own[0]), high + float(own[1])
+    except NotEnclosed as error:
+        raise NotYet(f"{what}: normalise=True", missing=f"its total: {error}") from None
+    if not math.isfinite(high):
+        raise NotYet(
+            f"{what}: normalise=True",
+            missing=f"the integral of this weight over y at {where}: it may be infinite",
+            instead="a weight that falls off; or divide it by its total yourself.",
+        )
+    _require_positive(what, low, high, where)
+    if high - low > _NARROW * high:
+        raise NotYet(f"{what}: normalise=True", missing=f"digits of its total at {where}")
+    return low / 2 + high / 2
+
+
+def _require_positive(what: str, low: float, high: float, where: str) -> None:
+    if not (low > 0 and math.isfinite(high)):
+        raise InvalidInput(
+            what,
+            expected="a weight whose total over y is positive and finite for every x",
+            got=f"between {low:.6g} and {high:.6g}",
+            where=where,
+            mend="shrink the secrets, or correct the weight there.",
+        )
+
+
+def _interpolated(
+    kernels: Sequence[Density], outcome: Alphabet, breaks: Sequence[float], what: str
+) -> tuple[Graph, bool]:
+    """Return polynomials through values of the total; and whether it may jump at a null set."""
     with settings.apart():
         until = settings.deadline(_SHARE)
         try:
@@ -93,7 +207,7 @@ def _interpolated(
     *others, out = [_horner(build, x, *of) for of in polynomials]
     for box, node in zip(reversed(boxes[:-1]), reversed(others), strict=True):
         out = build.add("where", build.add("less", x, build.constant(box.high)), node, out)
-    return build.graph(out)
+    return build.graph(out), any(part.jumps for part in totals.parts)
 
 
 def _polynomial(box: Plan, until: float, what: str) -> tuple[float, float, list[float]]:
@@ -102,14 +216,7 @@ def _polynomial(box: Plan, until: float, what: str) -> tuple[float, float, list[
     if found is None:
         raise NotYet(f"{what}: normalise=True", missing="time for its total: options(budget=...)")
     for x, (low, high) in zip(*found, strict=True):
-        if not (low > 0 and math.isfinite(high)):
-            raise InvalidInput(
-                what,
-                expected="a weight whose total over y is positive and finite for every x",
-                got=f"between {low:.6g} and {high:.6g}",
-                where=f"x = {x:.17g}",
-                mend="shrink the secrets, or correct the weight there.",
-            )
+        _require_positive(what, low, high, f"x = {x:.17g}")
     g = np.array([low / 2 + high / 2 for low, high in found[1]])
     n = len(g)
     angles = np.pi * (2 * np.arange(n) + 1) / (2 * n)

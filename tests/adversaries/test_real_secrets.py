@@ -138,6 +138,26 @@ def test_whether_a_secret_is_large():
     assert encloses(found, mp.log(after / before)) and found.witness["after"] is True
 
 
+def test_a_gain_that_is_negative_between_the_places_that_are_looked_at():
+    """It is -5 on an interval of length 1e-5: E g = 1 - 6e-5 under a uniform secret."""
+    joint = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
+    shown = gain.table(lambda x, w: 1.0 - 6.0 * (abs(x - 0.31234567) < 5e-6), actions=[0])
+    with pytest.raises(bl.InvalidInput, match=">= 0"):
+        adv.prior_vulnerability(joint, shown)
+    # (x - a)^2 as a sum, which intervals do not show to be >= 0
+    hidden = gain.table(lambda x, w: x * x - 0.6 * x + 0.09, actions=[0])
+    found = adv.prior_vulnerability(joint, hidden)
+    assert found.status == "conditional" and "checked at" in found.assumptions[-1]
+    assert found.lower <= mp.mpf(1) / 3 - mp.mpf(0.6) / 2 + mp.mpf(0.09) <= found.upper
+    assert adv.g_leakage(joint, hidden, 0.5).status == "conditional"
+    plain = gain.table(lambda x, w: (x - 0.3) ** 2, actions=[0])
+    found = adv.prior_vulnerability(joint, plain)
+    assert (
+        found.status == "certified"
+        and found.lower <= mp.mpf(0.3) ** 2 + mp.mpf(1) / 3 - mp.mpf(0.3) <= found.upper
+    )
+
+
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 def test_the_event_of_a_witness_comes_near_its_leakage(of):
     joint = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)

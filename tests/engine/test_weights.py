@@ -101,6 +101,57 @@ def test_rows_of_fractions_are_divided_exactly():
     assert 0 < floats.rounding < 1e-14
 
 
+JUMPS = {  # secrets, outcomes, w(y, x), f(1/4|x)
+    "a finite secret": (
+        bl.Finite([0, 1, 2]), REALS,
+        lambda y, x: np.where(x == 0, 1 / (1 + y**2), np.exp(-abs(y - x) * (1 + x))),
+        lambda: [16 / (17 * mp.pi), mp.exp(-1.5), mp.exp(-5.25) * 1.5]),
+    "labels that are no whole numbers": (
+        bl.Finite([-0.3, 0.1]), UNIT, lambda y, x: np.where(x < 0, 1 + y, 2.0 + 0 * y),
+        lambda: [mp.mpf(5) / 6, mp.mpf(1)]),
+    "integers": (
+        bl.Integers(0, 3), UNIT, lambda y, x: np.where(x == 2, y**2, np.exp(-x * y)),
+        lambda: [1, mp.exp(-0.25) / -mp.expm1(-1), mp.mpf(3) / 16,
+                 3 * mp.exp(-0.75) / -mp.expm1(-3)]),
+    "pairs": (
+        bl.Finite([0, 1]) * bl.Finite([0, 1]), UNIT,
+        lambda y, x: np.where(x[0] == x[1], 3.0, y + 1.0),
+        lambda: [1, mp.mpf(5) / 6, mp.mpf(5) / 6, 1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JUMPS)
+def test_a_total_that_jumps_is_one_of_each_secret(name):
+    secret, outcome, weight, values = JUMPS[name]
+    made = mechanism(weight, secret=secret, outcome=outcome)
+    prior = bl.uniform(secret if secret.kind == "finite" else bl.Finite(range(4)))
+    assert statement(made, prior).proved
+    with mp.workdps(30):
+        f = values()
+        truth = mp.log(max(f) * len(f) / sum(f))
+    found = bl.pml(prior * made)(0.25)
+    assert found.status == "certified" and found.width < 1e-8
+    assert found.lower <= truth <= found.upper
+
+
+def test_a_total_that_jumps_at_an_atom_of_the_secret():
+    """1 in place of 2 at x = 0, which has the probability 1/2."""
+    secret = bl.Mixed(UNIT, atoms=[0.0])
+    made = mechanism(lambda y, x: np.where(x == 0, 1.0, 2.0 + 2.0 * x * (y - 0.5)), secret=secret)
+    assert made.pdf(0.7, 0.0) == 1.0 and made.pdf(0.5, 0.5) == pytest.approx(1.0, rel=1e-15)
+    with pytest.raises(NotYet, match="normalise=True"):
+        mechanism(
+            lambda y, x: np.where(x == 0, 1.0, 2.0) * np.exp(-abs(y - x)),
+            secret=bl.Integers(0, None),
+            outcome=REALS,
+        )
+
+
+def test_a_weight_of_total_0_at_one_label():
+    with pytest.raises(InvalidInput, match="x = 1"):
+        mechanism(lambda y, x: np.where(x == 1, 0.0, 1.0) + 0 * y, secret=bl.Finite(3))
+
+
 BAD = {
     "0 on some secrets": (
         lambda: mechanism(lambda y, x: np.where(x < 0.5, 0.0, 1.0) * (1 + y)),

@@ -134,6 +134,18 @@ def test_an_f_information_is_bounded_outcome_by_outcome(f, seed):
                 assert own.lower <= truth <= own.upper and own.width < 1e-13
 
 
+def test_a_bound_for_a_function_that_is_not_convex_says_so():
+    """f is 4 too large near 2/3: it is not convex, which 19 points do not show."""
+    joint = bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix([[F(1), F(0)], [F(1, 2), F(1, 2)]])
+    bump = lambda t: 0.5 * (t - 1) ** 2 + 4 * (abs(t - 2 / 3) < 0.01)  # noqa: E731
+    found = g.f_information_bound(joint, bump)
+    assert bl.f_information(joint, bump).lower > 1.6 > 0.6 > found.upper  # it is 1/2
+    assert found.status == "conditional"
+    assert found.assumptions[0] == "f is convex: checked at 19 points"
+    square = g.f_information_bound(joint, lambda t: (t - 1) ** 2)
+    assert square.status == "exact" and not square.assumptions
+
+
 def test_a_function_that_is_infinite_at_0_bounds_nothing():
     joint = bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix([[F(1), F(0)], [F(0), F(1)]])
     assert g.f_information_bound(joint, lambda t: -np.log(t), at_zero=np.inf).lower == np.inf

@@ -63,7 +63,8 @@ class CountableMeasures(LawMeasures):
             most = math.inf if total is None else ends(total)[1]
         if f.graph is None:
             least = max(least, 0.0)
-        return self.bound(least, max(most, least), units=f.units)
+        found = self.bound(least, max(most, least), units=f.units)
+        return f.noted(found, not whole or bool((kernel.upper == 0).any()))
 
     def _outcomes(self, f: Generator) -> tuple[np.ndarray, bool]:
         """Return the outcomes to look at, and whether they are all."""

@@ -153,7 +153,8 @@ class FiniteLaws:
                 got="labels that P has and Q does not",
                 mend="a named f knows its limit at infinity.",
             )
-        return self.bound(*divergence(cells, f), units=f.units)
+        found = self.bound(*divergence(cells, f), units=f.units)
+        return f.noted(found, any(t == 0 for t in cells.ratio))
 
 
 def finite_laws(p: Measure, q: Measure) -> FiniteLaws | None:

@@ -200,7 +200,8 @@ class FiniteMeasures(FiniteEvents):
         if f.reason:
             return self._estimated(f)
         low, high = divergence(self._cells, f)
-        return self.bound(low, high, units=f.units)
+        found = self.bound(low, high, units=f.units)
+        return f.noted(found, any(t == 0 for t in self._cells.ratio))
 
     def exact_f_information(self, f: Generator) -> Fraction | None:
         """Return the f-information where it is a Fraction that is known, else None."""

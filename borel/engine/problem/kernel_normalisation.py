@@ -12,6 +12,7 @@ to be within more than that, figures that cover every such kernel are certified.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 _PROBES = 3
 _SHARE = 0.25
 """So much of a budget of their own, beside that of a figure, do the totals of all secrets take."""
-_MOST_LABELS = 512
+_MOST_LABELS, _FEW_LABELS = 512, 64
 _HEADS = 64, 256
 LOOSE = 1e-6
 """A total that is not known to be within this of 1 proves nothing."""
@@ -109,12 +110,6 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
                 return Normalisation.by(
                     f"f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
                 )
-        elif dim == 1 and prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
-            points, worst = [float(x) for x in prior.on.labels], 0.0
-            for x in points:
-                worst = max(worst, _miss_at(mechanism, graph, line, x, f"x = {x:.17g}"))
-            if worst <= LOOSE:
-                return _known(worst, "integral", "for every secret")
     except NotEnclosed:
         pass
     return None
@@ -141,51 +136,67 @@ def power_total(density: Density, argument: str) -> Fraction | None:
 def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     """Return what proves that a kernel is normalised, found once for a budget and for secrets."""
     labels = _labels(mechanism, prior)
+    counts = isinstance(mechanism.outcome, Integers)
     points = prior.on.kind != "continuous" or bool(prior.masses)
 
     def prove() -> Normalisation | None:
         until = settings.deadline(_SHARE)
-        try:
-            if labels is None:
-                return _for_all_secrets(mechanism, until, points)
-            return _at_each(mechanism, labels, until)
-        except NotEnclosed:
-            return None
+        ways = [lambda: _for_all_secrets(mechanism, until, points)]
+        if labels is not None:
+            one_by_one = lambda: _at_each(mechanism, labels, until)  # noqa: E731
+            ways = [one_by_one] if counts else [one_by_one, *ways]
+            if len(labels) > _FEW_LABELS:
+                ways.reverse()
+        for way in ways:
+            with suppress(NotEnclosed):
+                if (found := way()) is not None:
+                    return found
+        return None
 
     return mechanism._memo.apart(("totals", settings.current().budget, labels, points), prove)
 
 
-def _labels(mechanism: Mechanism, prior: Measure) -> tuple[float, ...] | None:
-    """Return the secrets at which the sum over the outcomes, integers, says all; None if none do.
+def _labels(mechanism: Mechanism, prior: Measure) -> tuple[tuple[float, ...], ...] | None:
+    """Return the secrets at which the totals over the outcomes say all; None if none do.
 
     A kernel of y - x on all integers has one sum.
     """
     density, secret, outcome = mechanism.density, mechanism.secret, mechanism.outcome
-    if not isinstance(outcome, Integers) or density.graph is None or secret.dim > 1:
+    line = getattr(outcome, "interval", outcome)
+    counts = isinstance(outcome, Integers)
+    if not (counts or isinstance(line, Interval)) or density.graph is None:
+        return None
+    if counts and secret.dim > 1:
         return None
     for alphabet in (prior.on, secret):
-        if alphabet.kind == "finite" and alphabet.dim == 1 and alphabet.numeric:
+        if alphabet.kind == "finite" and alphabet.dim == secret.dim and alphabet.numeric:
             if alphabet.size <= _MOST_LABELS:
-                return tuple(float(x) for x in alphabet.labels)
-    if secret.kind == "countable" and outcome.lower is None and outcome.upper is None:
+                points = (x if isinstance(x, tuple) else (x,) for x in alphabet.labels)
+                return tuple(tuple(map(float, x)) for x in points)
+    if counts and secret.kind == "countable" and outcome.lower is None and outcome.upper is None:
         found = noise_of(log_graph(density), Interval(None, None))
         if found is not None and found[1].nodes == (("input", ("x",)),):
-            return (0.0,)
+            return ((0.0,),)
     return None
 
 
 def _at_each(mechanism: Mechanism, labels: tuple, until: float) -> Normalisation | None:
-    """Enclose the sums over the outcomes, integers; raise `InvalidInput` where one is not 1."""
+    """Enclose the totals over the outcomes; raise `InvalidInput` where one is not 1."""
     density, outcome, worst = mechanism.density, mechanism.outcome, 0.0
-    if not isinstance(outcome, Integers) or not _nonnegative(density, repr(mechanism)):
+    counts = isinstance(outcome, Integers)
+    if counts and not _nonnegative(density, repr(mechanism)):
         return None
     for x in labels:
-        total = total_at(plain(density), outcome, x, until)
-        require_one(density, total, repr(mechanism), f"x = {x:.17g}")
+        at = dict(zip(density.graph_names("x"), x, strict=True))
+        if counts:
+            total = total_at(plain(density), outcome, x[0], until)
+        else:
+            total = _mass_at(mechanism, at, MISS / 10)
+        require_one(density, total, repr(mechanism), _place(at))
         worst = max(worst, 1 - total[0], total[1] - 1)
         if not worst <= LOOSE or settings.late(until):
             return None
-    return _known(worst, "sum", f"at {len(labels)} secrets")
+    return _known(worst, "sum" if counts else "integral", f"at {len(labels)} secrets")
 
 
 def _known(worst: float, what: str, how: str) -> Normalisation:
@@ -269,14 +280,17 @@ def _require_law(mechanism: Mechanism) -> None:
     for x in zip(*(c[few].tolist() for c in columns), strict=True):
         named = dict(zip(density.graph_names("x"), x, strict=True))
         try:
-            low, high = _mass_at(mechanism, named)
+            low, high = _mass_at(mechanism, named, 1e-12)
         except NotEnclosed:
             return
-        place = ", ".join(f"{name} = {value:.17g}" for name, value in named.items())
-        require_one(density, (low, high), what, place)
+        require_one(density, (low, high), what, _place(named))
 
 
-def _mass_at(mechanism: Mechanism, x: dict[str, float]) -> tuple[float, float]:
+def _place(x: dict[str, float]) -> str:
+    return ", ".join(f"{name} = {value:.17g}" for name, value in x.items())
+
+
+def _mass_at(mechanism: Mechanism, x: dict[str, float], rel_tol: float) -> tuple[float, float]:
     """Enclose the mass of all outcomes at a secret."""
     density, outcome = mechanism.density, mechanism.outcome
     at = {name: (np.array(v), np.array(v)) for name, v in x.items()}
@@ -285,10 +299,12 @@ def _mass_at(mechanism: Mechanism, x: dict[str, float]) -> tuple[float, float]:
         if mass.graph is None:
             raise NotEnclosed("a mass that could not be traced")
         ends = interpreter.evaluate(mass.graph, {n: at[n] for n in mass.graph.inputs})
+        if not float(ends[0]) >= 0:
+            raise NotEnclosed("a mass that may be negative")
         low, high = low + float(ends[0]), high + float(ends[1])
     line = getattr(outcome, "interval", outcome)
     if isinstance(line, Interval):
-        own = _integral(log_graph(density), line, x, rel_tol=1e-12)
+        own = _integral(log_graph(density), line, x, rel_tol)
     elif outcome.kind == "finite" and outcome.dim == 1:
         labels = np.asarray(outcome.array, float)
         own = interpreter.evaluate(density.graph, {"y": (labels, labels), **at})

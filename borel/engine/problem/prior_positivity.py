@@ -167,7 +167,7 @@ class _Piece:
         return () if low != high else (yes,) if low else (no,)
 
 
-def require_nonnegative(density: Density, what: str) -> bool:
+def require_nonnegative(density: Density, what: str, expected: str = "a density >= 0") -> bool:
     """Raise for a density that is negative on a box, or NaN, as far as halving boxes finds one.
 
     Intervals prove that it is negative. Return whether they prove that it is not, anywhere.
@@ -193,7 +193,7 @@ def require_nonnegative(density: Density, what: str) -> bool:
             ends = zip(names, low[:, k], high[:, k], strict=True)
             raise InvalidInput(
                 what,
-                expected="a log-density" if density.log else "a density >= 0",
+                expected="a log-density" if density.log else expected,
                 got="nan" if none[k] else f"less than {float(most[k]):.6g}, proved",
                 where=", ".join(f"{name} in [{a:.17g}, {b:.17g}]" for name, a, b in ends),
                 mend="correct the function there, or shrink the alphabet.",
