@@ -75,10 +75,12 @@ _MOST = 12
 """How many secrets: the vertices are about n 2^(n-1)."""
 _MOST_BY_THRESHOLDS = 8
 """How many secrets for tail leakage, where a programme is solved for each of many thresholds."""
-_BISECTIONS = 40
+_BISECTIONS = 100
 """How often an interval of thresholds is bisected at most."""
 _NEAR = Fraction(1, 10**6)
-"""How near the best mechanism found and the dual are, absolutely, where the search ends."""
+"""How near the best mechanism found and the dual are, relatively, where the search ends."""
+_UNUSED = 1e-12
+"""Vertices of a mass up to here are taken to be out of use."""
 _LARGEST = Fraction(10) ** 300
 """Entries beyond it, at probabilities below its inverse, are not given to a solver in floats."""
 
@@ -210,7 +212,7 @@ def best(
             constraint_of("design.best", guarantee, p, inner=inner) for inner in (True, False)
         )
         columns, multipliers = _solved(p, inner, phi)
-        dual = multipliers.bound(p, outer, phi)
+        dual = _bound(multipliers, p, outer, phi)
     names: Any = range(len(columns))
     if chosen is not None:
         columns, names = _by_decision(columns, p, chosen, decisions)
@@ -338,20 +340,32 @@ class _Multipliers:
     rows: list[Fraction]
     theta: Fraction = Fraction(0)
 
-    def bound(self, p: Any, constraint: Constraint, phi: Utility) -> Fraction:
-        """Return what no utility under a constraint exceeds."""
-        beyond = max(
-            phi(p, v)[1] - self.theta * constraint.cost(v) - expectation(self.rows, v)
-            for v in constraint.vertices()
-        )
-        return sum(self.rows, Fraction(0)) + self.theta * (constraint.most or 0) + beyond
+
+def _bound(
+    multipliers: list[_Multipliers], p: Any, constraint: Constraint, phi: Utility
+) -> Fraction:
+    """Return what no utility under a constraint exceeds, by the best of some multipliers."""
+    beyond: list[Any] = [-math.inf] * len(multipliers)
+    for v in constraint.vertices():
+        most, cost = phi(p, v)[1], constraint.cost(v)
+        for k, of in enumerate(multipliers):
+            beyond[k] = max(beyond[k], most - of.theta * cost - expectation(of.rows, v))
+    return min(
+        sum(of.rows, rest) + of.theta * (constraint.most or 0)
+        for of, rest in zip(multipliers, beyond, strict=True)
+    )
 
 
-def _solved(p: Any, constraint: Constraint, phi: Utility) -> tuple[list[Column], _Multipliers]:
-    """Solve the programme in floats; return allowed columns, in Fractions, and the multipliers."""
+def _solved(
+    p: Any, constraint: Constraint, phi: Utility
+) -> tuple[list[Column], list[_Multipliers]]:
+    """Solve the programme in floats; return allowed columns, in Fractions, and multipliers.
+
+    They are those of the solver, and those of its basis in Fractions.
+    """
     from scipy.optimize import linprog
 
-    nothing = _exactly(p, constraint, {}), _Multipliers([Fraction(0)] * len(p))  # true, if poor
+    nothing = _exactly(p, constraint, {}), [_Multipliers([Fraction(0)] * len(p))]  # true, if poor
     vertices = sorted(constraint.vertices())
     if max(map(max, vertices)) > _LARGEST:
         return nothing
@@ -368,8 +382,15 @@ def _solved(p: Any, constraint: Constraint, phi: Utility) -> tuple[list[Column],
         return nothing
     weights = {v: float(q) for v, q in zip(vertices, found.x, strict=True) if q > 0}
     rows = [-Fraction(float(m)) for m in found.eqlin.marginals]
-    theta = -float(found.ineqlin.marginals[0]) if more else 0.0
-    return _exactly(p, constraint, weights), _Multipliers(rows, Fraction(max(theta, 0.0)))
+    theta = Fraction(max(-float(found.ineqlin.marginals[0]), 0.0)) if more else Fraction(0)
+    multipliers = [_Multipliers(rows, theta)]
+    used = [v for v, q in weights.items() if q > _UNUSED]
+    sides = [[*v, constraint.cost(v)] if theta else [*v] for v in used]
+    exact = solution(sides, [phi(p, v)[1] for v in used], [*rows, theta] if theta else rows)
+    if exact is not None:
+        last = max(exact[len(p)], Fraction(0)) if theta else Fraction(0)
+        multipliers.append(_Multipliers(exact[: len(p)], last))
+    return _exactly(p, constraint, weights), multipliers
 
 
 def _over_thresholds(p: Any, guarantee: Any, phi: Utility) -> tuple[list[Column], Fraction]:
@@ -388,7 +409,7 @@ def _over_thresholds(p: Any, guarantee: Any, phi: Utility) -> tuple[list[Column]
 
     def bounded(a: Fraction, b: Fraction) -> tuple[Fraction, Fraction, Fraction]:
         wide = ColumnsOnAverage.tail(p, high, delta, a, b)
-        return _solved(p, wide, phi)[1].bound(p, wide, phi), a, b
+        return _bound(_solved(p, wide, phi)[1], p, wide, phi), a, b
 
     def utility(columns: list[Column]) -> Fraction:
         masses = [expectation(p, c) for c in columns]
@@ -400,7 +421,7 @@ def _over_thresholds(p: Any, guarantee: Any, phi: Utility) -> tuple[list[Column]
     open_ = [bounded(first, last)]
     for _ in range(_BISECTIONS):
         dual, a, b = max(open_)
-        if dual - utility(best) <= _NEAR:
+        if dual - utility(best) <= _NEAR * max(abs(dual), _NEAR):
             break
         middle = (a + b) / 2 if b < 4 * a else Fraction(math.isqrt(math.floor(a * b)))
         open_ = [one for one in open_ if one != (dual, a, b)]
@@ -412,7 +433,7 @@ def _over_thresholds(p: Any, guarantee: Any, phi: Utility) -> tuple[list[Column]
 
 def _exactly(p: Any, constraint: Constraint, weights: dict[Column, float]) -> list[Column]:
     """Return columns that sum to 1 in each row and are allowed, near those of a solution."""
-    used = [v for v, q in weights.items() if q > 1e-12]
+    used = [v for v, q in weights.items() if q > _UNUSED]
     one = tuple(Fraction(1) for _ in p)
     if used:
         rows, target = [list(row) for row in zip(*used, strict=True)], [Fraction(1)] * len(p)

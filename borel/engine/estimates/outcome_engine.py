@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
+    from borel.probability.real_functions import RealFunction
 
 
 class ContinuousOutcomes(EstimateEngine):
@@ -254,6 +255,23 @@ class ContinuousOutcomes(EstimateEngine):
             values = np.exp(self._curve.values[kind])
         found = self._expectation(kind, values, lambda p: np.exp(p.marginal + p.leakage(kind)[0]))
         return found.about(units="ratio")
+
+    def expectation(self, kind: str, h: RealFunction) -> Bound:
+        """Estimate the mean of a function of the leakage."""
+
+        def of(leakage: np.ndarray) -> np.ndarray:
+            with np.errstate(all="ignore"):
+                return np.asarray(h.function(leakage), float)
+
+        found = self._expectation(
+            kind,
+            of(self._curve.values[kind]),
+            lambda p: np.exp(p.marginal) * of(p.leakage(kind)[0]),
+        )
+        if found.status == "estimate":
+            return found.about(units="number")
+        about: dict[str, Any] = {"assumptions": found.assumptions, "units": "number"}
+        return Bound.undecided(-math.inf, math.inf, reason=found.reason, **about)
 
     def maximal_leakage(self) -> Bound:
         """Estimate log E e^PML."""

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
 
 _MOST_POWER = 4
+_LEAST = 1e-300
 
 
-def scales(graph: Graph) -> list[float | str]:
+def scales(graph: Graph) -> list[Fraction | str]:
     """Return the c > 1 of which the graph has powers c^(a + b y); "e" is the number e."""
     forms, found = affine(graph), set()
     for op, args in graph.nodes:
@@ -33,17 +34,15 @@ def scales(graph: Graph) -> list[float | str]:
         if op == "exp":
             found.add("e")
         else:
-            first = graph.nodes[args[0]]
-            base = 2.0 if op == "exp2" else first[1][0] if first[0] == "const" else 0.0
-            whole = 1 / base if 0 < base < 1 else base
-            if 1 < whole < math.inf and Fraction(whole) in (Fraction(base), 1 / Fraction(base)):
-                found.add(whole)
+            base = _constant_base(graph, op, args)
+            if _LEAST < base < 1 / _LEAST and base != 1:
+                found.add(max(Fraction(base), 1 / Fraction(base)))
     return sorted(found, key=str)
 
 
-def on_scale(scale: float | str) -> Ray:
+def on_scale(scale: Fraction | str) -> Ray:
     """Return the outcomes y = -log t / log c."""
-    name = scale if isinstance(scale, str) else f"{scale:g}"
+    name = scale if isinstance(scale, str) else f"{float(scale):g}"
     with precision(BITS):
         rate = 1 / _base(scale).log()
         value = Log(minus(outer(rate, rate)), NAUGHT)
@@ -51,11 +50,19 @@ def on_scale(scale: float | str) -> Ray:
     return Ray(value, f"y = -log t / log {name}", data, scale=scale)  # type: ignore[arg-type]
 
 
-def _base(scale: float | str) -> arb:
-    return arb(1).exp() if isinstance(scale, str) else arb(scale)
+def _base(scale: Fraction | str) -> arb:
+    return arb(1).exp() if isinstance(scale, str) else ball(scale)
 
 
-def powers(graph: Graph, scale: float | str) -> dict[int, Value]:
+def _constant_base(graph: Graph, op: str, args: tuple) -> float:
+    """Return the base of a power that is a number, else 0."""
+    if op == "exp2":
+        return 2.0
+    first, value = graph.nodes[args[0]]
+    return float(value[0]) if first == "const" else 0.0
+
+
+def powers(graph: Graph, scale: Fraction | str | float) -> dict[int, Value]:
     """Return the nodes that are powers of the scale, as powers of t, along its ray."""
     if not scale:
         return {}
@@ -67,9 +74,7 @@ def powers(graph: Graph, scale: float | str) -> dict[int, Value]:
         if op == "exp":
             times = 1 if scale == "e" else 0
         else:
-            first = graph.nodes[args[0]]
-            base = 2.0 if op == "exp2" else first[1][0] if first[0] == "const" else 0.0
-            times = _as_power(base, scale)
+            times = _as_power(_constant_base(graph, op, args), scale)
         if times:
             with precision(BITS):
                 least = _base(scale) ** ball(form[0] * times)
@@ -78,13 +83,13 @@ def powers(graph: Graph, scale: float | str) -> dict[int, Value]:
     return out
 
 
-def _as_power(base: float, scale: float | str) -> int:
+def _as_power(base: float, scale: Fraction | str) -> int:
     """Return k with base = scale^k, exactly, or 0."""
     if isinstance(scale, str) or not 0 < base < math.inf:
         return 0
     for k in range(1, _MOST_POWER + 1):
-        if Fraction(base) == Fraction(scale) ** k:
+        if Fraction(base) == scale**k:
             return k
-        if Fraction(base) * Fraction(scale) ** k == 1:
+        if Fraction(base) * scale**k == 1:
             return -k
     return 0

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.numerics.germs.interpreter import Infinite, Log, Power, exponent, range_of, weight
 from borel.numerics.germs.values import ZERO
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Ray:
     words: str
     data: dict = field(default_factory=dict)
     diagonal: bool = False
-    scale: float | str = 0.0
+    scale: Fraction | str | float = 0.0
 
 
 class Orders(NamedTuple):

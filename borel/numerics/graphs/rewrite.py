@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from borel.numerics.graphs.affine_nodes import affine
-from borel.numerics.graphs.constant_folding import exact_value, folded
+from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.formulas import formula
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder, needed
 from borel.numerics.graphs.nan_conditions import GIVE_NUMBERS, of_conditions
@@ -101,11 +101,6 @@ def _simple(b: _Builder, op: str, args: tuple) -> int:
         if p == 1:
             return args[0]
         return b.add({2.0: "square", -1.0: "reciprocal", 0.5: "sqrt"}[p], args[0])  # type: ignore[index]
-    if op == "power" and b.number(args[1]) is None:
-        if inner := b.arguments(args[0], "exp"):
-            return b.add("exp", _product(b, *inner, args[1]))
-        if _is_positive_number(b, args[0]):  # r^v, which falls or rises as fast as e^v does
-            return b.add("exp", _product(b, b.add("log", args[0]), args[1]))
     if op == "divide":
         return _quotient(b, *args)
     if op == "reciprocal":
@@ -131,13 +126,6 @@ def _simple(b: _Builder, op: str, args: tuple) -> int:
     if op == "exp" and (inner := b.arguments(args[0], "log")) and b.nonnegative(inner[0]):
         return inner[0]
     return b.add(op, *args)
-
-
-def _is_positive_number(b: _Builder, k: int) -> bool:
-    """Return whether a node is a number above 0, by rational arithmetic."""
-    graph = b.graph(k)
-    value = None if graph.inputs else b.number(k) or exact_value(graph)
-    return value is not None and 0 < value < math.inf
 
 
 def _sum(b: _Builder, u: int, v: int) -> int:
