@@ -413,3 +413,23 @@ def test_ten_secrets():
 def test_what_is_not_there_is_said(call, error, match):
     with pytest.raises(error, match=match):
         call()
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 10**6], [1, 2, 3, 4], [1, 10**4]])
+def test_the_optimum_under_tail_leakage_is_narrow_for_rare_secrets_too(weights):
+    prior = bl.pmf([F(w, sum(weights)) for w in weights])
+    for level, delta in ((F(3), F(1, 10)), (F(10**5), F(1, 100))):
+        found = bl.design.best(prior, g.TailLeakage(ratio=level, delta=delta))
+        assert found.verdict.holds
+        assert found.optimum.width <= 2e-6 * max(found.optimum.upper, 1e-6)
+
+
+def test_prices_of_an_interval_of_thresholds_are_the_least():
+    from borel.design.column_constraints import ColumnsOnAverage
+
+    high, delta, a, b = F(3), F(1, 5), F(5, 4), F(2)
+    wide = ColumnsOnAverage.tail([F(1, 2)] * 2, high, delta, a, b)
+    for h in (F(1), F(5, 4), F(3, 2), F(2), F(7, 3)):
+        every = [max(h - t, F(0)) + delta * (t - a) for t in (a, F(3, 2), F(7, 4), b)]
+        assert wide.price(h) <= min(every)
+        assert wide.price(h) in [max(h - t, F(0)) + delta * (t - a) for t in (a, b, h)]

@@ -243,3 +243,19 @@ def test_opaque_densities_say_why():
     bound = bl.pml(bl.uniform(UNIT) * mechanism)(0.5)
     assert bound.status == "estimate" and "opaque" in bound.reason
     assert not laplace(1.0).opaque
+
+
+def test_the_mean_of_a_function_of_an_estimated_leakage():
+    """E PML^2 of a kernel that cannot be traced, as of the one that can."""
+    two, line = bl.Finite([0.0, 1.0]), bl.Reals()
+
+    def density(y, x):
+        return np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi)
+
+    opaque = lambda y, x: np.array(density(np.asarray(y), np.asarray(x)))  # noqa: E731
+    prior = bl.pmf([0.5, 0.5], on=two)
+    joints = [prior * bl.Mechanism(f, secret=two, outcome=line) for f in (opaque, density)]
+    with bl.options(engine="auto"):
+        found, sure = (bl.pml(joint).expectation(lambda t: t**2) for joint in joints)
+    assert found.status == "estimate" and sure.status == "certified"
+    assert found.lower <= sure.upper and sure.lower <= found.upper and found.units == "number"

@@ -5,6 +5,7 @@ formulas of their own.
 """
 
 import math
+from fractions import Fraction as F
 from functools import cache
 
 import mpmath
@@ -54,6 +55,26 @@ def on(secret, outcome, f, prior):
 
 
 HALF, NARROW = two_sided(0.5), two_sided(math.exp(-0.1))
+
+
+@pytest.mark.parametrize("r", [0.3, 1 / 3, 0.7, 0.1])
+def test_powers_of_any_number_have_the_suprema_of_the_geometric_mechanism(r):
+    """(1 - r) / (1 + r) r^|y - x|, whose PML is largest at or beyond an end, and PMC too."""
+    weights = [F(1, 8), F(1, 8), F(1, 4), F(1, 2)]
+    prior = bl.pmf(weights, on=bl.Finite(range(4)))
+    joint = on(bl.Integers(0, 3), Z, two_sided(r)[0], prior)
+    q = MP.mpf(r)
+    law = {y: sum(w * q ** abs(y - x) for x, w in enumerate(weights)) for y in range(-1, 5)}
+    pml = MP.log(max(q ** max(0, -y, y - 3) / law[y] for y in law))
+    pmc = MP.log(max(law[y] / q ** max(abs(y), abs(y - 3)) for y in law))
+    for found, truth in ((bl.pml(joint), pml), (bl.pmc(joint), pmc)):
+        bound = found.sup()
+        assert bound.status == "exact" and bound.lower <= truth <= bound.upper
+        assert bound.width < 1e-12
+    level = bl.ldp(joint)
+    assert level.lower <= -3 * MP.log(q) <= level.upper and level.width < 1e-12
+
+
 # the joint, p(x), h(u), g(x), the outcomes, the secrets
 CASES = {
     "two-sided": (lambda: on(N, Z, HALF[0], bl.poisson(mu=3.0)), poisson(3), HALF[1], None, 0),

@@ -1,5 +1,6 @@
 """What NumPy answers for NaN: conditions on roots and logarithms of what may be negative."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import special
@@ -164,3 +165,42 @@ def test_what_cancels_in_a_condition_may_be_no_number():
     with bl.options(budget=5):
         bound = bl.pml(prior * mech)(1.0)
     assert bound.lower - 1e-12 <= truth <= bound.upper + 1e-12
+
+
+NOWHERE = {  # bounded functions that are no number at 0, and their values elsewhere, if constant
+    "sin(x / x)": lambda x: np.sin(x / x),
+    "0 * (1 / x)": lambda x: 0 * (1 / x),
+    "x log x": lambda x: x * np.log(x),
+    "0 log x": lambda x: 0 * np.log(x),
+}
+
+
+@pytest.mark.parametrize("name", NOWHERE)
+def test_a_kernel_is_a_number_where_the_prior_has_a_mass(name):
+    """At a null set it does not matter; at an atom, or a label, there is no kernel."""
+    h = NOWHERE[name]
+    made = bl.Mechanism(
+        lambda y, x: 1 + 0.5 * np.tanh(h(x)) * (2 * y - 1), secret=UNIT, outcome=UNIT
+    )
+    mixed = bl.Mixed(UNIT, atoms=[0.0])
+    atom = bl.Measure(lambda x: 0.5 + 0 * x, on=mixed, masses={0.0: 0.5})
+    label = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0]))
+    for prior in (atom, label):
+        with pytest.raises(bl.InvalidInput, match=r"got nan at x = 0\.0, y = "):
+            prior * made
+    bl.pmf([0.0, 1.0], on=bl.Finite([0.0, 1.0])) * made  # no mass there
+    if name.startswith("0"):
+        found = bl.pml(bl.uniform(UNIT) * made)(0.25)
+        assert found.status == "certified" and 0 <= found.lower <= found.upper < 1e-13
+
+
+def test_0_to_the_0_is_1():
+    """A coin of probability x, which is surely 0 or 1 with probability 1/4 each."""
+    mixed = bl.Mixed(UNIT, atoms=[0.0, 1.0])
+    prior = bl.Measure(lambda x: 0.5 + 0 * x, on=mixed, masses={0.0: 0.25, 1.0: 0.25})
+    joint = prior * bl.Mechanism(
+        lambda y, x: x**y * (1 - x) ** (1 - y), secret=UNIT, outcome=bl.Finite(2)
+    )
+    found = bl.pml(joint)(0)
+    with mpmath.workdps(30):
+        assert found.lower <= mpmath.log(2) <= found.upper and found.width < 1e-9
