@@ -74,6 +74,8 @@ def requires_enclosed(mechanism, truth):
         (lambda y: np.clip(np.floor(4 * y), 0, 3), [F(1, 4), F(1, 2), F(3, 4)]),
         (lambda y: np.clip(np.ceil(-y / 3.0), 5000, 5002), [F(-15003), F(-15000)]),
         (lambda y: np.clip(np.floor(y), 0.5, 0.5), []),
+        (lambda y: np.floor(y) <= 0, [F(1)]),
+        (lambda y: np.floor(-y) >= 0, [F(0)]),
         (lambda y: np.where(y < 1, 0.0, np.minimum(np.floor(y), 2.0)), [F(1), F(2)]),
         (lambda y: np.where(abs(y) < 1.5, np.trunc(y), 9.0), [F(-3, 2), F(-1), F(1), F(3, 2)]),
         (lambda y: (np.floor(y / 2.0) > 3) * 1.0 + (np.floor(-y) > 3), [F(-4), F(8)]),
