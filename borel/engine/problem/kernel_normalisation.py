@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb
@@ -135,7 +135,7 @@ def power_total(density: Density, argument: str) -> Fraction | None:
 
 def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     """Return what proves that a kernel is normalised, found once for a budget and for secrets."""
-    labels = _labels(mechanism, prior)
+    labels: Any = _labels(mechanism, prior)
     counts = isinstance(mechanism.outcome, Integers)
     points = prior.on.kind != "continuous" or bool(prior.masses)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
@@ -62,7 +62,7 @@ def _constant_base(graph: Graph, op: str, args: tuple) -> float:
     return float(value[0]) if first == "const" else 0.0
 
 
-def powers(graph: Graph, scale: Fraction | str | float) -> dict[int, Value]:
+def powers(graph: Graph, scale: Any) -> dict[int, Value]:
     """Return the nodes that are powers of the scale, as powers of t, along its ray."""
     if not scale:
         return {}

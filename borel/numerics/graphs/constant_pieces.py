@@ -12,13 +12,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.errors import NotEnclosed
 from borel.numerics.graphs.formulas import formula
 from borel.numerics.graphs.operations import OPERATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.numerics.graphs.graph import Graph
 
 MOST_PIECES = 1024
@@ -69,15 +71,10 @@ class _Jumps:
     def __init__(self, low: Fraction | None, high: Fraction | None, at: Fraction):
         self.low, self.high, self.at = low, high, at
 
-    def times(self, factor: Fraction) -> _Jumps:
-        """Return it times a number."""
-        ends = [None if e is None else factor * e for e in (self.low, self.high)]
-        return _Jumps(*(ends if factor > 0 else ends[::-1]), self.at)
-
-    def plus(self, shift: Fraction) -> _Jumps:
-        """Return it plus a number."""
-        ends = (None if e is None else e + shift for e in (self.low, self.high))
-        return _Jumps(*ends, self.at)
+    def through(self, f: Callable[[Fraction], Any], *, turned: bool = False) -> _Jumps:
+        """Return a function of it that does not fall, or does not rise if it is turned."""
+        low, high = (None if e is None else Fraction(f(e)) for e in (self.low, self.high))
+        return _Jumps(high, low, self.at) if turned else _Jumps(low, high, self.at)
 
 
 Value = Line | _Jumps
@@ -207,24 +204,29 @@ class _Arithmetic:
         return (level > 0) - (level < 0)
 
     def _add(self, u: Value, v: Value) -> Value:
-        if isinstance(v, _Jumps):
-            u, v = v, u
-        if isinstance(u, _Jumps):
-            return u.plus(_beside(u, v))
+        for one, other in ((u, v), (v, u)):
+            if isinstance(one, _Jumps):
+                shift = _beside(one, other)
+                return one.through(lambda e, c=shift: e + c)
+        u, v = _settled(u), _settled(v)
         return u[0] + v[0], u[1] + v[1]
 
     def _subtract(self, u: Value, v: Value) -> Value:
         return self._add(u, self._negative(v))
 
     def _negative(self, u: Value) -> Value:
-        return u.times(-_ONE) if isinstance(u, _Jumps) else (-u[0], -u[1])
+        if isinstance(u, _Jumps):
+            return u.through(lambda e: -e, turned=True)
+        return -u[0], -u[1]
 
     def _multiply(self, u: Value, v: Value) -> Value:
-        if isinstance(v, _Jumps):
-            u, v = v, u
-        if isinstance(u, _Jumps):
-            factor = _beside(u, v)
-            return u.times(factor) if factor else (_NONE, _NONE)
+        for one, other in ((u, v), (v, u)):
+            if isinstance(one, _Jumps):
+                factor = _beside(one, other)
+                if not factor:
+                    return _NONE, _NONE
+                return one.through(lambda e, c=factor: c * e, turned=factor < 0)
+        u, v = _settled(u), _settled(v)
         if u[0]:
             u, v = v, u
         if u[0]:
@@ -276,8 +278,7 @@ class _Arithmetic:
     def _floor(self, u: Value) -> Value:
         """Return the whole number below; of a line that meets one inside, the range of it."""
         if isinstance(u, _Jumps):
-            ends = (None if e is None else Fraction(math.floor(e)) for e in (u.low, u.high))
-            return _Jumps(*ends, u.at)
+            return u.through(math.floor)
         slope, level = u
         if not slope:
             return _NONE, Fraction(math.floor(level))
@@ -293,14 +294,13 @@ class _Arithmetic:
             beside = max(least + 1, 2 * least, 0)
         else:
             beside = min(2 * most, 0) if most is not None else 0
-        ends = (None if e is None else Fraction(e) for e in (least, most))
-        return _Jumps(*ends, (beside - level) / slope)
+        first, last = (None if e is None else Fraction(e) for e in (least, most))
+        return _Jumps(first, last, (beside - level) / slope)
 
     def _rint(self, u: Value) -> Value:
         """Round to the nearest whole number, of two the even one."""
         if isinstance(u, _Jumps):
-            ends = (None if e is None else Fraction(round(e)) for e in (u.low, u.high))
-            return _Jumps(*ends, u.at)
+            return u.through(round)
         return self._floor((u[0], u[1] + _HALF)) if u[0] else (_NONE, Fraction(round(u[1])))
 
 

@@ -112,11 +112,13 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
                 out = values[0]
                 out = out if low is None else np.maximum(out, low)
                 return out if high is None else np.minimum(out, high)
-        if name in ("round", "around") and isinstance(args[0], Tracer):
+        if name in ("round", "around") and 1 <= len(args) <= 2:
+            number: Any = args[0]
             places = kwargs.pop("decimals", args[1] if len(args) == 2 else 0)
-            if not kwargs and len(args) <= 2 and places in range(16):
+            if not kwargs and isinstance(number, Tracer) and places in range(16):
                 unit = 10.0**places  # as NumPy rounds
-                return np.rint(args[0] * unit) / unit if places else np.rint(args[0])
+                out: Any = np.rint(number * unit) / unit if places else np.rint(number)
+                return out
         if name in ("ones_like", "zeros_like") and len(args) == 1 and not kwargs:
             return self._of_kind(float(name == "ones_like"), args[0]._kind)
         if name == "full_like" and len(args) == 2 and not kwargs:
