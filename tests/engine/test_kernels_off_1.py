@@ -214,3 +214,29 @@ def test_suprema_over_contaminations_cover_the_law_meant(factor, monkeypatch):
         found = bl.pml(of).sup()
     assert found.status == "certified"
     assert found.lower <= math.log(8 / 5) <= found.upper <= found.lower + 8 * FAR
+
+
+def test_what_one_secret_leaks_rests_on_the_kernel_being_a_law():
+    """It is 0 for any law of Y; whether this kernel is one was checked, not proved."""
+    one = bl.Finite([0.0])
+    unproved = bl.Mechanism(
+        lambda y, x: np.arctan2(1.0, 0 * y) * 2 / np.pi * np.exp(-(y**2) / 2) / np.sqrt(2 * np.pi),
+        secret=one,
+        outcome=bl.Reals(),
+    )
+    proved = bl.Mechanism(
+        lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi),
+        secret=one,
+        outcome=bl.Reals(),
+    )
+    for made, statuses in ((unproved, {"conditional"}), (proved, {"exact", "certified"})):
+        joint = bl.pmf([1], on=one) * made
+        density = bl.information_density(joint)
+        figures = [
+            density.expectation(lambda t: t**2),
+            density.tail(0.1),
+            bl.pml(joint).sup(),
+            bl.envelope(joint)(0.1),
+        ]
+        assert {f.status for f in figures} <= statuses
+        assert all((f.lower, f.upper) == (0.0, 0.0) for f in figures)

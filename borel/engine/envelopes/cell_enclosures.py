@@ -25,6 +25,7 @@ from borel.engine.envelopes.outcome_cells import cells_of
 from borel.engine.problem.refinement import refine
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.probability.bound import Bound
+from borel.probability.generators import resting_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,13 +257,19 @@ class CertainEnvelope(OpenEnvelope):
 
     def epsilon(self, delta: Fraction) -> Bound:
         """Return 0."""
-        return Bound.exact(0.0, 0.0)
+        return self._known(0.0, "nats")
 
     def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Return the mass of all outcomes, or of none."""
         below = threshold.upper < self.sign or (threshold.number or 0) < 0
         mass = 1.0 if below or (closed and threshold.exact == self.sign) else 0.0
-        return Bound.exact(mass, mass, units="probability")
+        return self._known(mass, "probability")
+
+    def _known(self, value: float, units: str) -> Bound:
+        """Return a figure that is as sure as the kernel is a law of Y."""
+        found = Bound.exact(value, value, units=units)
+        sure = self.engine.status not in ("conditional", "estimate")
+        return found if sure else resting_on(found, *self.engine.assumptions)
 
 
 def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
