@@ -132,7 +132,7 @@ def require_kernel_at(mechanism: Mechanism, prior: Measure) -> None:
 
     Null sets of secrets change nothing, so that the probe of the constructor does not look there.
     """
-    points = tuple(prior.masses)
+    points = tuple(x for x, p in prior.masses.items() if np.any(p))
     if prior._probabilities is not None and prior.on.numeric:
         points = tuple(x for x, p in zip(prior.on.labels, prior.probabilities, strict=True) if p)
     if points:

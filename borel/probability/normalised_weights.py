@@ -169,6 +169,14 @@ def _value(
 
 
 def _require_positive(what: str, low: float, high: float, where: str) -> None:
+    if low <= 0 < high < math.inf:
+        raise NotYet(
+            f"{what}: normalise=True",
+            missing=f"the integral of this weight over y at {where}: it may be 0, as far as is "
+            f"known; it is {high:.6g} at most",
+            instead="write it otherwise where it is no number (x / abs(x) at 0); or divide it by "
+            "its total yourself.",
+        )
     if not (low > 0 and math.isfinite(high)):
         raise InvalidInput(
             what,

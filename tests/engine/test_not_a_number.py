@@ -189,6 +189,7 @@ def test_a_kernel_is_a_number_where_the_prior_has_a_mass(name):
         with pytest.raises(bl.InvalidInput, match=r"got nan at x = 0\.0, y = "):
             prior * made
     bl.pmf([0.0, 1.0], on=bl.Finite([0.0, 1.0])) * made  # no mass there
+    bl.Measure(lambda x: 1 + 0 * x, on=mixed, masses={0.0: 0.0}) * made
     if name.startswith("0"):
         found = bl.pml(bl.uniform(UNIT) * made)(0.25)
         assert found.status == "certified" and 0 <= found.lower <= found.upper < 1e-13

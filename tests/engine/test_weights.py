@@ -148,6 +148,13 @@ def test_a_total_that_jumps_at_an_atom_of_the_secret():
         )
 
 
+def test_a_total_that_is_not_enclosed_is_no_fault_of_the_weight():
+    """y / |y| is no number at 0: the weight is 0.5 or 1.5 elsewhere."""
+    two = bl.Finite([0.0, 0.5])
+    with pytest.raises(NotYet, match=r"x = 0\.5: it may be 0"):
+        mechanism(lambda y, x: 1 + x * (y / abs(y)), secret=two, outcome=bl.Interval(-1, 1))
+
+
 def test_a_weight_of_total_0_at_one_label():
     with pytest.raises(InvalidInput, match="x = 1"):
         mechanism(lambda y, x: np.where(x == 1, 0.0, 1.0) + 0 * y, secret=bl.Finite(3))
