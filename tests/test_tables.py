@@ -8,13 +8,14 @@ from importlib import import_module
 from itertools import combinations
 from operator import mul
 
+import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
 from borel.audits.headline import verdict
-from borel.audits.table import Row, html_table, sentence, short
+from borel.audits.table import Row, factor, html_table, sentence, short
 from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.probability.bound import Bound, Ratio
 
@@ -232,6 +233,25 @@ def test_short_rounds_by_less_than_any_float_shows():
     tiny = Fraction(1, 10**80)
     assert short(F(3, 2) + tiny, "up") == "1.501" and short(F(3, 2) - tiny, "down") == "1.499"
     assert short(math.nextafter(3.0, 4), "up") == "3.001"
+
+
+@pytest.mark.parametrize("low", [0.0, 0.5, 1.0986])
+def test_a_factor_is_the_number_that_rounding_alone_takes_it_above(low):
+    """log 3 lies in the enclosure; so does the number that stands for e^log 3, and no more."""
+    top = math.nextafter(math.log(3), 2)
+    assert factor(Bound.certified(low, top)) == "3"
+    assert factor(Bound.certified(low, top + 1e-11)) == "3.001"
+    said = sentence("pml", Bound.certified(low, top))
+    assert "more than 3 times" in said and "1.1 nats" not in said
+
+
+@given(st.floats(0, 700), st.floats(0, 1))
+def test_what_a_sentence_says_is_outside_the_enclosure(top, share):
+    bound = Bound.certified(top * share, top)
+    with mpmath.workdps(60):
+        said, above = mpmath.mpf(factor(bound)), mpmath.exp(mpmath.mpf(top))
+        assert said >= above * (1 - mpmath.mpf(10) ** -12)  # short of it by the rounding of floats
+        assert said <= max(above, mpmath.mpf("1e-300")) * (1 + mpmath.mpf("1.001e-3"))
 
 
 def test_a_confidence_is_never_rounded_up():

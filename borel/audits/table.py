@@ -19,7 +19,7 @@ from borel.audits.serialisation import from_plain
 from borel.engine.figures import in_reports
 from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound
-from borel.probability.bound_text import rounded, settled
+from borel.probability.bound_text import rounded, settled, settled_above
 
 if TYPE_CHECKING:
     from borel.audits.audit_figures import AuditFigures
@@ -359,15 +359,17 @@ def _at_most(bound: Bound) -> dict[str, str]:
     low, high = (_in_units(getattr(bound, end), _BIT, to) for end, to in _OUTWARDS)
     shown = _up(bound.lower, bound.upper)
     if bound.units == "nats":  # what a level that was asked for is compared with: all its digits
-        shown = printed(bound).strip("[]").split(", ")[-1]
+        digits = printed(bound).strip("[]").split(", ")[-1]
+        shown = min(shown, digits, key=Decimal)  # one that is wide has fewer
     return {"f": factor(bound), "v": shown, "b": _up(low, high)}
 
 
 def factor(bound: Bound) -> str:
     """Return the largest factor e^epsilon that a Bound allows, to 4 digits and rounded up.
 
-    One that a float cannot hold is given by its level. Where `printed` would show one number, it is
-    that number: 3 is not said to be 3.001 for its last bit.
+    One that a float cannot hold is given by its level. Where rounding alone is between it and a
+    number of ten digits that the enclosure holds, it is that number: 3 is not said to be 3.001 for
+    its last bit.
 
     Examples
     --------
@@ -379,7 +381,7 @@ def factor(bound: Bound) -> str:
 
 
 def _up(low: Any, high: Any) -> str:
-    number = settled(low, high)
+    number = settled_above(low, high)
     return short(Decimal(number) if number else high, "up")
 
 

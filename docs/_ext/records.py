@@ -13,10 +13,12 @@ import inspect
 import io
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
 import matplotlib
+from sphinx.util import parallel
 
 matplotlib.use("Agg")
 
@@ -269,20 +271,41 @@ def write(folder: Path, title: str, intro: str, pages: dict[str, list[str]]) -> 
             path.write_text(text, encoding="utf-8")
 
 
+def made_by(work: dict[str, dict], processes: int) -> dict[str, dict[str, list[str]]]:
+    """Call the functions that make pages, in as many processes as Sphinx was told (``-j``)."""
+    many = parallel.parallel_available and processes > 1
+    tasks = (parallel.ParallelTasks if many else parallel.SerialTasks)(processes)
+    pages: dict[str, dict] = {kind: dict.fromkeys(work[kind]) for kind in work}
+
+    def keep(kind: str, name: str, *found) -> None:
+        pages[kind][name] = found[-1]  # after the argument, where there are processes
+
+    for kind in work:
+        for name, make in work[kind].items():
+            tasks.add_task(make, None, partial(keep, kind, name))
+    tasks.join()
+    return pages
+
+
+def spread(app, env, docnames: list[str]) -> None:
+    """Put neighbours by name apart, for processes read runs of pages, and long ones cluster."""
+    runs = range(4 * app.parallel if app.parallel > 1 else 1)
+    docnames[:] = [name for first in runs for name in docnames[first :: len(runs)]]
+
+
 def make_pages(app) -> None:
     """Write all pages, before the documentation is read."""
     root = Path(app.srcdir) / "reference"
     joints = standard_joints()
-    folders = {
-        "measures": {f.name: measure_page(f, joints) for f in FIGURES.values()},
-    }
+    work = {"measures": {f.name: partial(measure_page, f, joints) for f in FIGURES.values()}}
     for kind, module in zip(KINDS, (mechanisms, priors, models), strict=True):
         folder = root / kind
         folder.mkdir(parents=True, exist_ok=True)
-        folders[kind] = {
-            name: object_page(name, f"borel.{kind}.{name}", getattr(module, name), folder)
+        work[kind] = {
+            name: partial(object_page, name, f"borel.{kind}.{name}", getattr(module, name), folder)
             for name in sorted(module.__all__)
         }
+    folders = made_by(work, app.parallel)
     folders["api"] = api_pages({name for pages in folders.values() for name in pages})
     intros = {
         "api": ("API", "What has no page among measures, mechanisms, priors and models."),
@@ -298,6 +321,7 @@ def make_pages(app) -> None:
 
 
 def setup(app) -> dict:
-    """Let Sphinx call `make_pages`."""
+    """Let Sphinx call `make_pages`, and `spread`."""
     app.connect("builder-inited", make_pages)
+    app.connect("env-before-read-docs", spread)
     return {"parallel_read_safe": True}
