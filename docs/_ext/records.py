@@ -32,8 +32,8 @@ BUDGET = 1
 """Seconds that a figure of these pages may take: there are many."""
 QUICK = 0.1
 """Seconds for those of which only the status is shown."""
-SLOW = ("mutual_information",)
-"""Figures of which the first step alone may take a minute: their own pages have them."""
+SLOW = ("mutual_information", "envelope")
+"""Figures of which the first step alone may take half a minute: their own pages have them."""
 FIGURES_OF_A_JOINT = {
     "pml": ("pml(...).sup()", lambda joint: bl.pml(joint).sup()),
     "pmc": ("pmc(...).sup()", lambda joint: bl.pmc(joint).sup()),
@@ -110,9 +110,9 @@ def by_status(joint) -> list[str]:
             status = "no figure" if value == "not there" else status
             found.setdefault(status, []).append(f":doc:`{name} </reference/measures/{name}>`")
     rows = [(s, ", ".join(found[s])) for s in (*STATUSES, "undecided", "no figure") if s in found]
-    said = f"Its other figures but mutual information, each in {QUICK} seconds of work at most:"
-    return [said, "",
-            *rst_table(["status", "figures"], rows)]  # fmt: skip
+    left = f"not asked: {', '.join(SLOW)}"
+    said = f"Its other figures ({left}), each in {QUICK} seconds of work at most:"
+    return [said, "", *rst_table(["status", "figures"], rows)]
 
 
 def measure_page(figure, joints) -> list[str]:
