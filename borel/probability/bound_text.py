@@ -66,19 +66,6 @@ def settled(lower: float | Fraction | Decimal, upper: float | Fraction | Decimal
     return number if held else ""
 
 
-def settled_above(lower: float | Fraction | Decimal, upper: float | Fraction | Decimal) -> str:
-    """Return the number of ten digits that an upper end is but for rounding, if it is held.
-
-    Examples
-    --------
-    >>> settled_above(1, 3.0000000000000004), settled_above(1, 3.000000000004)
-    ('3', '')
-    """
-    if not math.isfinite(upper):
-        return ""
-    return settled(max(lower, Fraction(upper) - abs(Fraction(upper)) * _ROUNDING), upper)
-
-
 def formatted(value: float, spec: str, rounding: str) -> str:
     """Return a number in a format ``".3f"``, ``".3e"`` or ``".3g"``, rounded up or down.
 

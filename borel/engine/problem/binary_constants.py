@@ -15,16 +15,18 @@ _SHOWN = 6
 
 
 def rounded(*densities: Density | None) -> tuple[str, ...]:
-    """Say that numbers in the graphs of densities were rounded, and which of those written."""
+    """Say that numbers in the graphs of densities were rounded; name some that were written.
+
+    That they mean their binary64 values is said of all of them, also where none is named.
+    """
     found: set[float] = set()
     for density in densities:
         if density is not None and density.graph is not None:
             found |= {c for c in density.graph.constants if math.isfinite(c) and not _short(c)}
     if not found:
         return ()
-    written = [f"{c!r}" for c in sorted(found) if _digits(c) <= _WRITTEN]
-    more = ["..."] if len(written) > _SHOWN else []
-    shown = f": {', '.join(written[:_SHOWN] + more)}" if written else ""
+    written = [repr(float(c)) for c in sorted(found) if _digits(c) <= _WRITTEN]
+    shown = f" ({', '.join(written[:_SHOWN])} among them)" if written else ""
     return (f"numbers mean their binary64 values{shown}",)
 
 
