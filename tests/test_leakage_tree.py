@@ -7,11 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import borel as bl
 from borel import _compat
 from borel.errors import InvalidInput
+from borel.figures.leakage_curves import names_of
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 TOWNS = ["A", "B"]
@@ -309,7 +312,7 @@ LABELS = {
 
 
 @pytest.mark.cases("slow", "spaces", "no characters", "lines", "markup", "long", "none")
-@pytest.mark.cases("slow", "other scripts", "tuples", "one name")
+@pytest.mark.cases("slow", "other scripts", "tuples", "bools", "brackets", "numbers beyond a word")
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 @pytest.mark.filterwarnings("ignore")  # ArviZ's own, of constant draws, and fonts without a letter
 def test_any_labels_of_secrets_outcomes_and_groups(data, labels, tmp_path):
@@ -332,6 +335,9 @@ def test_any_labels_of_secrets_outcomes_and_groups(data, labels, tmp_path):
         for place in (0, 1):
             found = tree[f"posterior/{name}"].isel({dim: place})
             np.testing.assert_allclose(found, truth(q)[place], rtol=1e-12)
+            if labels[place] in names.tolist():  # "1", and not 1 beside it
+                found = tree[f"posterior/{name}"].sel({dim: labels[place]})
+                np.testing.assert_allclose(found, truth(q)[place], rtol=1e-12)
     for table in (azs.summary(tree, var_names=["pml"]), azs.psense_summary(tree)):
         assert table.index.is_unique and sum("pml" in row for row in table.index) == 2
     azp.plot_forest(tree, var_names=["pml"], backend="none")
@@ -378,6 +384,19 @@ def test_a_dim_of_the_posterior_keeps_its_labels(data, towns):
         np.testing.assert_allclose(tree[f"{group}/e"], truth(posterior["q"].values)[2], rtol=1e-12)
 
 
+ALIKE = [1, "1", "1 (int)", "1 (int1)", F(1, 2), "1/2", (1, "a"), "(1, 'a')", "a\0", r"a\x00"]
+
+
 def test_names_that_are_one_as_text(data, epsilon):
-    tree = bl.leakage_tree({1: epsilon["A"], "1": epsilon["B"]}, data)
-    assert sorted(tree["leakage"].data_vars) == ["'1'", "1"]
+    tree = bl.leakage_tree({1: epsilon["A"], "1": epsilon["B"]}, data)["leakage"]
+    assert sorted(tree.data_vars) == ["1", "1 (int)"]
+    for name, town in (("1", "B"), ("1 (int)", "A")):
+        np.testing.assert_allclose(tree[name], epsilon[town].draws["lower"], rtol=1e-12)
+
+
+@given(st.lists(st.sampled_from(ALIKE), unique=True))
+def test_a_string_is_the_name_of_no_other_label(labels):
+    names = names_of(labels)
+    assert len(set(names)) == len(labels)
+    for label, name in zip(labels, names, strict=True):
+        assert label == name or name not in labels

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -198,16 +200,25 @@ def coordinate(labels: Sequence[Any]) -> np.ndarray:
 
 
 def names_of(labels: Sequence[Any]) -> list[str]:
-    """Return labels as strings; as their reprs where 1 beside "1" would be one name.
+    """Return labels as strings, different labels as different ones.
+
+    Where 1 beside "1" would be one name, the string keeps it, so that it never selects the other.
 
     Examples
     --------
     >>> names_of(["no", "yes"]), names_of([1, "1"])
-    (['no', 'yes'], ['1', "'1'"])
+    (['no', 'yes'], ['1 (int)', '1'])
     """
-    names = [in_words(label) for label in labels]
-    same = len(set(names)) < len(set(labels))
-    return [in_words(repr(label)) for label in labels] if same else names
+    plain = {label: in_words(label) for label in labels}
+    uses, names = Counter(plain.values()), {}
+    for label, name in plain.items():
+        if uses[name] > 1 and label != name:
+            kind = type(label).__name__
+            ways = (f"{name} ({kind}{n or ''})" for n in count())
+            name = next(way for way in ways if way not in uses)
+            uses[name] = 1
+        names[label] = name
+    return [names[label] for label in labels]
 
 
 # -- where the outcomes lie -----------------------------------------------------------------
