@@ -12,13 +12,16 @@ import doctest
 import inspect
 import io
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from unittest import mock
 
+import arviz_stats  # noqa: F401  borel imports these when it needs them: each process would
 import matplotlib
-from sphinx.util import parallel
+import pymc  # noqa: F401  anew
 
 matplotlib.use("Agg")
 
@@ -273,19 +276,30 @@ def write(folder: Path, title: str, intro: str, pages: dict[str, list[str]]) -> 
             path.write_text(text, encoding="utf-8")
 
 
+_WORK: dict[str, dict] = {}
+"""What is to be made: processes that are forked have it, for it cannot be pickled."""
+
+
+def _make(place: tuple[str, str]) -> list[str]:
+    kind, name = place
+    return _WORK[kind][name]()
+
+
 def made_by(work: dict[str, dict], processes: int) -> dict[str, dict[str, list[str]]]:
-    """Call the functions that make pages, in as many processes as Sphinx was told (``-j``)."""
-    many = parallel.parallel_available and processes > 1
-    tasks = (parallel.ParallelTasks if many else parallel.SerialTasks)(processes)
-    pages: dict[str, dict] = {kind: dict.fromkeys(work[kind]) for kind in work}
+    """Call the functions that make pages, in as many processes as Sphinx was told (``-j``).
 
-    def keep(kind: str, name: str, *found) -> None:
-        pages[kind][name] = found[-1]  # after the argument, where there are processes
-
-    for kind in work:
-        for name, make in work[kind].items():
-            tasks.add_task(make, None, partial(keep, kind, name))
-    tasks.join()
+    What one of them raises is raised here: `sphinx.util.parallel` may lose it.
+    """
+    _WORK.update(work)
+    places = [(kind, name) for kind in work for name in work[kind]]
+    if processes > 1:  # Sphinx itself forks then
+        with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+            made = list(pool.map(_make, places))
+    else:
+        made = list(map(_make, places))
+    pages: dict[str, dict] = {kind: {} for kind in work}
+    for (kind, name), page in zip(places, made, strict=True):
+        pages[kind][name] = page
     return pages
 
 
