@@ -53,3 +53,8 @@ sphinx_gallery_conf = {
     "copyfile_regex": "",
 }
 linkcheck_timeout = 20
+
+
+def setup(app):
+    """Say of an extension that only copies files, and is silent, that it may be parallel."""
+    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True

@@ -572,3 +572,18 @@ def test_measures_of_averages_and_identifiability(tmp_path):
         "total_variation": "verified",
     }
     assert found["ldi"].words == "none; missing: a rule for ldi"
+
+
+def test_what_ldp_decides_has_no_certificate_and_says_what_has_one():
+    unit = bl.Interval(0, 1)
+    opaque = bl.Measure(np.vectorize(lambda x: 2.0 * x), on=unit)
+    joint = opaque * bl.mechanisms.laplace(b=1.0, secret=unit)
+    assert bl.pml(joint).sup().status == "estimate"
+    verdict = joint.satisfies(bl.guarantees.PML(1.0))
+    assert verdict.holds and verdict.bound.upper == 1.0
+    why = items.with_certificate(verdict.bound).attrs["no_certificate"]
+    assert why.startswith("a rule for what LDP decides without the prior")
+    # as it says: of a matrix, under a prior that charges all secrets
+    table = bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    assert bl.ldp(table).certify().certificate["figure"] == "ldp"
+    assert "no_certificate" not in items.with_certificate(bl.ldp(table)).attrs

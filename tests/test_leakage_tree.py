@@ -1,15 +1,20 @@
 """Figures as variables of a DataTree, beside the posterior, for ArviZ's own functions."""
 
 import warnings
+from fractions import Fraction as F
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import borel as bl
 from borel import _compat
 from borel.errors import InvalidInput
+from borel.figures.leakage_curves import names_of
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 TOWNS = ["A", "B"]
@@ -285,3 +290,113 @@ def test_from_sampling_to_stacking(fits):
     released = MECH.sample(np.repeat([0, 1], [45, 15]), rng=0)
     trees["weak"].update(bl.priors.predictive(learnt["weak"] * MECH, observed=released))
     assert "posterior_predictive" in trees["weak"]
+
+
+LABELS = {
+    "spaces": ["no answer", " yes "],
+    "no characters": ["", " "],
+    "other scripts": ["d\u00e5", "\u65e5\u672c \U0001f642"],
+    "brackets": ["a[0]", "b], c"],
+    "lines": ["a\nb", "a\tb"],
+    "markup": ["50 % $x_1$", "<b>&amp;</b>"],
+    "long": ["x" * 999, "x" * 1000],
+    "one name": [1, "1"],
+    "bools": [False, True],
+    "a bool and a number": [True, 0.5],
+    "tuples": [(1, "a"), (1, "b")],
+    "Fractions": [F(1, 3), F(2, 3)],
+    "none": [None, "None"],
+    "numbers that floats confuse": [2**53 + 1, 2.0**53],
+    "numbers beyond a word": [10**30, 1],
+}
+
+
+@pytest.mark.cases("slow", "spaces", "no characters", "lines", "markup", "long", "none")
+@pytest.mark.cases("slow", "other scripts", "tuples", "bools", "brackets", "numbers beyond a word")
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+@pytest.mark.filterwarnings("ignore")  # ArviZ's own, of constant draws, and fonts without a letter
+def test_any_labels_of_secrets_outcomes_and_groups(data, labels, tmp_path):
+    import arviz_plots as azp
+    import arviz_stats as azs
+
+    on = bl.Finite(labels)
+    mech = bl.Mechanism.from_matrix(MECH.matrix, secret=on, outcome=on)
+    one = data.isel(town=0, drop=True)
+    learnt = bl.priors.from_posterior(
+        one, lambda draw: bl.pmf(np.stack([1 - draw["q"], draw["q"]], -1), on=on)
+    )
+    pml, q = bl.pml(learnt * mech), one["posterior/q"].values
+    figures = {"pml": pml, "group [1]": {label: pml(label) for label in labels}}
+    tree = bl.leakage_tree(figures, one)
+    for name, dim in (("pml", "outcome"), ("group [1]", "group")):
+        names = tree[f"posterior/{dim}"].values
+        assert len(set(names.tolist())) == 2
+        assert names.dtype.kind == "U" or all(type(label) in (int, float) for label in labels)
+        for place in (0, 1):
+            found = tree[f"posterior/{name}"].isel({dim: place})
+            np.testing.assert_allclose(found, truth(q)[place], rtol=1e-12)
+            if labels[place] in names.tolist():  # "1", and not 1 beside it
+                found = tree[f"posterior/{name}"].sel({dim: labels[place]})
+                np.testing.assert_allclose(found, truth(q)[place], rtol=1e-12)
+    for table in (azs.summary(tree, var_names=["pml"]), azs.psense_summary(tree)):
+        assert table.index.is_unique and sum("pml" in row for row in table.index) == 2
+    azp.plot_forest(tree, var_names=["pml"], backend="none")
+    tree.to_netcdf(tmp_path / "tree.nc", engine="h5netcdf")
+    again = _compat.as_datatree(tmp_path / "tree.nc")["leakage/pml"]
+    xr.testing.assert_equal(again, tree["leakage/pml"])
+
+
+def test_figures_that_share_a_dim_share_its_labels(data, learnt):
+    """Elsewhere those of one would be aligned with the other's, and filled with NaN."""
+    named = bl.Mechanism.from_matrix(MECH.matrix, outcome=bl.Finite(["no", "yes"]))
+    figures = {"one": bl.pml(learnt["A"] * MECH), "two": bl.pml(learnt["A"] * named)}
+    with pytest.raises(InvalidInput, match=r"the labels of the dim 'outcome'.*dims="):
+        bl.leakage_tree(figures, data)
+    tree = bl.leakage_tree(figures, data, dims={"two": "answer"})
+    assert tree["posterior/two"].dims == ("chain", "draw", "answer")
+
+
+@pytest.mark.parametrize("dim", ["chain", "draw"])
+def test_a_dim_of_the_draws_is_none_of_outcomes(data, learnt, dim):
+    with pytest.raises(InvalidInput, match=f"another dim than .*{dim}"):
+        bl.leakage_tree(bl.pml(learnt["A"] * MECH), data, dims={"pml": dim})
+
+
+@pytest.mark.parametrize(
+    "towns", [[False, True], [F(1, 2), 2], [("a", 1), ("b", 2)]], ids=["bools", "Fractions", "keys"]
+)
+def test_a_dim_of_the_posterior_keeps_its_labels(data, towns):
+    posterior = data["posterior"].to_dataset().drop_vars("town")
+    index = (
+        xr.Coordinates.from_pandas_multiindex(
+            pd.MultiIndex.from_tuples(towns, names=["place", "year"]), "town"
+        )
+        if isinstance(towns[0], tuple)
+        else {"town": np.array(towns, dtype=object)}
+    )
+    posterior = posterior.assign_coords(index)
+    each = bl.priors.each_group(posterior, build, dim="town")
+    assert list(each) == towns
+    figures = {town: bl.pml(prior * MECH).sup() for town, prior in each.items()}
+    tree = bl.leakage_tree({"e": figures}, posterior, dims={"e": "town"})
+    for group in ("posterior", "leakage"):
+        assert list(tree[group].indexes["town"]) == towns
+        np.testing.assert_allclose(tree[f"{group}/e"], truth(posterior["q"].values)[2], rtol=1e-12)
+
+
+ALIKE = [1, "1", "1 (int)", "1 (int1)", F(1, 2), "1/2", (1, "a"), "(1, 'a')", "a\0", r"a\x00"]
+
+
+def test_names_that_are_one_as_text(data, epsilon):
+    tree = bl.leakage_tree({1: epsilon["A"], "1": epsilon["B"]}, data)["leakage"]
+    assert sorted(tree.data_vars) == ["1", "1 (int)"]
+    for name, town in (("1", "B"), ("1 (int)", "A")):
+        np.testing.assert_allclose(tree[name], epsilon[town].draws["lower"], rtol=1e-12)
+
+
+@given(st.lists(st.sampled_from(ALIKE), unique=True))
+def test_a_string_is_the_name_of_no_other_label(labels):
+    names = names_of(labels)
+    assert len(set(names)) == len(labels)
+    for label, name in zip(labels, names, strict=True):
+        assert label == name or name not in labels

@@ -8,13 +8,14 @@ from importlib import import_module
 from itertools import combinations
 from operator import mul
 
+import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
 from borel.audits.headline import verdict
-from borel.audits.table import Row, html_table, sentence, short
+from borel.audits.table import Row, _at_most, factor, html_table, sentence, short
 from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.probability.bound import Bound, Ratio
 
@@ -232,6 +233,37 @@ def test_short_rounds_by_less_than_any_float_shows():
     tiny = Fraction(1, 10**80)
     assert short(F(3, 2) + tiny, "up") == "1.501" and short(F(3, 2) - tiny, "down") == "1.499"
     assert short(math.nextafter(3.0, 4), "up") == "3.001"
+
+
+@pytest.mark.parametrize("low", [0.0, 0.5, 1.0986])
+def test_a_factor_that_is_a_round_number_but_for_rounding_has_more_digits(low):
+    """It is never below the end that is proved, and 3 is not said to be 3.001."""
+    top = math.nextafter(math.log(3), 2)
+    assert factor(Bound.certified(low, top)) == "3.000000001"
+    assert factor(Bound.certified(low, top + 1e-11)) == "3.000000001"
+    assert factor(Bound.certified(low, top + 1e-9)) == "3.001"
+    said = sentence("pml", Bound.certified(low, top))
+    assert "more than 3.000000001 times" in said and "1.1 nats" not in said
+
+
+ENDS = st.one_of(
+    st.floats(0, 700),
+    st.integers(1, 9999).map(lambda n: math.nextafter(math.log(n), math.inf)),
+    st.integers(1, 9999).map(lambda n: math.log2(n) * math.log(2)),
+    st.integers(1, 9999).map(lambda n: math.nextafter(n / 1000, math.inf)),
+)
+"""Levels of any size, and some such that they, their factor or bits are nearly of four digits."""
+
+
+@given(ENDS, st.floats(0, 0.999))
+def test_what_a_sentence_says_is_no_less_than_what_is_proved(top, share):
+    """One number stands only for an enclosure that holds it and is as wide as rounding."""
+    bound = Bound.certified(top * share, top)
+    shown = {key: mpmath.mpf(text) for key, text in _at_most(bound).items()}
+    with mpmath.workdps(60):
+        top = mpmath.mpf(top)
+        for key, above in {"f": mpmath.exp(top), "v": top, "b": top / mpmath.log(2)}.items():
+            assert above <= shown[key] <= max(above, mpmath.mpf("1e-300")) * mpmath.mpf("1.00101")
 
 
 def test_a_confidence_is_never_rounded_up():

@@ -23,6 +23,7 @@ from borel.errors import BorelError, NotYet
 from borel.figures.averages import tail_leakage
 from borel.figures.envelopes import envelope
 from borel.figures.leakage_curves import law_curve, leakage_curve
+from borel.guarantees.base import BY_LDP
 from borel.priors.posteriors import PosteriorPriors
 from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import OF_THE_SET, Bound
@@ -42,6 +43,12 @@ ENVELOPE_LEVELS = (DELTA, *(Fraction(n, 100) for n in (5, 10, 20, 50)))
 _BETWEEN = tuple(Fraction(n, 100) for n in (2, 15, 25, 30, 35, 40, 45, 55, 60, 70, 80, 90, 99))
 _QUANTILES = ("0.5", "0.9", "0.95", "0.99")
 _BOTH = "the posterior, prior and outcome together"
+_OF_OTHERS = "it is computed from posterior draws, or from other figures"
+_OF_LDP = (
+    "a rule for what LDP decides without the prior; the level itself, bl.ldp under any prior that "
+    "charges all secrets, has a certificate where the kernel is a matrix"
+)
+"""Why a figure that was not asked of an engine has no certificate."""
 
 Nodes = dict[str, "xr.Dataset"]
 
@@ -59,7 +66,7 @@ def with_certificate(bound: Bound, **attrs: Any) -> xr.Dataset:
     try:
         return pack(bound.certify(), **attrs)
     except BorelError as error:
-        why = "it is computed from posterior draws, or from other figures"
+        why = _OF_LDP if BY_LDP in bound.assumptions else _OF_OTHERS
         if bound.question is not None:
             why = getattr(error, "missing", str(error))
         return pack(bound, no_certificate=why, **attrs)

@@ -19,7 +19,7 @@ from borel.audits.serialisation import from_plain
 from borel.engine.figures import in_reports
 from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound
-from borel.probability.bound_text import rounded, settled
+from borel.probability.bound_text import agreed, leading, rounded, settled
 
 if TYPE_CHECKING:
     from borel.audits.audit_figures import AuditFigures
@@ -316,7 +316,8 @@ def _disclosed(bound: Bound, context: dict[str, Any]) -> str:
     if not 0 < bound.lower < math.inf:
         return qualified(bound, f"not disclosed: {context['by']}")
     prior = "whatever the prior of the set, " if context.get("over") == "set" else ""
-    best = _up(*(1 / float(end) for end in reversed(bound.ratio)))
+    high, low = (0 if end == math.inf else 1 / Fraction(end) for end in bound.ratio)
+    best = _up(low, high)
     body = f"not disclosed: {prior}after no outcome is the best guess of it right with probability"
     body += f" above {best} (before: {short(context['before'], 'up')})"
     return qualified(bound, body, context.get("confidence", "draws"))
@@ -359,7 +360,8 @@ def _at_most(bound: Bound) -> dict[str, str]:
     low, high = (_in_units(getattr(bound, end), _BIT, to) for end, to in _OUTWARDS)
     shown = _up(bound.lower, bound.upper)
     if bound.units == "nats":  # what a level that was asked for is compared with: all its digits
-        shown = printed(bound).strip("[]").split(", ")[-1]
+        digits = printed(bound).strip("[]").split(", ")[-1]
+        shown = min(shown, digits, key=Decimal)  # one that is wide has fewer
     return {"f": factor(bound), "v": shown, "b": _up(low, high)}
 
 
@@ -367,20 +369,25 @@ def factor(bound: Bound) -> str:
     """Return the largest factor e^epsilon that a Bound allows, to 4 digits and rounded up.
 
     One that a float cannot hold is given by its level. Where `printed` would show one number, it is
-    that number: 3 is not said to be 3.001 for its last bit.
+    that number; what is a number of 4 digits but for less than the tenth is given to ten, so that
+    3 is not said to be 3.001 for its last bit, nor to be less than what is proved.
 
     Examples
     --------
     >>> factor(Bound.exact(1.0986122886681096, 1.0986122886681098)), factor(Bound.exact(1, 1))
     ('3', '2.719')
+    >>> factor(Bound.exact(0, 1.0986122886681098))
+    '3.000000001'
     """
     low, high = bound.ratio
     return f"e^{_up(bound.lower, bound.upper)}" if math.isinf(high) else _up(low, high)
 
 
 def _up(low: Any, high: Any) -> str:
-    number = settled(low, high)
-    return short(Decimal(number) if number else high, "up")
+    if number := settled(low, high):
+        return short(Decimal(number), "up")
+    near = math.isfinite(high) and agreed(Decimal(short(high, "nearest")), high)
+    return short(high, "up", leading(Fraction(high)) - 9 if near else None)
 
 
 def _about(value: float) -> dict[str, str]:

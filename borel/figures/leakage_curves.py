@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +64,7 @@ def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) ->
         status = weakest(map(str, np.unique(found["status"].values)))
     if over == "set" and variable.nominal is not None:
         found = _with_nominal(found, variable.nominal, points)
-    found = found.assign_coords(y=_labels(found["y"].values))
+    found = found.assign_coords(y=coordinate(found["y"].values.tolist()))
     return found.assign_attrs(
         over="set" if over == "set" else "",
         kind=variable.kind,
@@ -179,24 +181,44 @@ def _grid(top: float, points: int) -> list[float]:
     return list(dict.fromkeys(float(t) for s in strides for t in grid[::s]))
 
 
-def _labels(values: np.ndarray) -> np.ndarray:
-    """Return outcomes as a coordinate that a file can hold: numbers, or strings."""
-    if values.dtype.kind in "iuf":
-        return values
-    return np.array(names_of(values.tolist()))
+def coordinate(labels: Sequence[Any]) -> np.ndarray:
+    """Return labels as a coordinate that a file can hold: numbers if all are, else strings.
+
+    Bools and members of an Enum are no numbers here, and numbers that one array cannot hold as they
+    are become strings.
+
+    Examples
+    --------
+    >>> coordinate([1, 0.5]), coordinate([True, 0.5]).tolist()
+    (array([1. , 0.5]), ['True', '0.5'])
+    """
+    if all(type(label) in (int, float) or isinstance(label, np.number) for label in labels):
+        numbers = np.array(labels)
+        if numbers.dtype.kind in "iuf" and numbers.tolist() == list(labels):
+            return numbers
+    return np.array(names_of(labels))
 
 
 def names_of(labels: Sequence[Any]) -> list[str]:
-    """Return labels as strings; as their reprs where 1 beside "1" would be one name.
+    """Return labels as strings, different labels as different ones.
+
+    Where 1 beside "1" would be one name, the string keeps it, so that it never selects the other.
 
     Examples
     --------
     >>> names_of(["no", "yes"]), names_of([1, "1"])
-    (['no', 'yes'], ['1', "'1'"])
+    (['no', 'yes'], ['1 (int)', '1'])
     """
-    names = [in_words(label) for label in labels]
-    same = len(set(names)) < len(set(labels))
-    return [in_words(repr(label)) for label in labels] if same else names
+    plain = {label: in_words(label) for label in labels}
+    uses, names = Counter(plain.values()), {}
+    for label, name in plain.items():
+        if uses[name] > 1 and label != name:
+            kind = type(label).__name__
+            ways = (f"{name} ({kind}{n or ''})" for n in count())
+            name = next(way for way in ways if way not in uses)
+            uses[name] = 1
+        names[label] = name
+    return [names[label] for label in labels]
 
 
 # -- where the outcomes lie -----------------------------------------------------------------

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 _SHORT = 10**6
+BY_LDP = "the level of LDP on all secrets bounds it"
+"""What a figure rests on that `or_by_ldp` bounds."""
 
 
 class Guarantee:
@@ -125,8 +127,7 @@ def or_by_ldp(answer: Any, joint: Joint, level: Level) -> Any:
     if ceiling is None or at_most(ceiling, level).holds is not True:
         return answer
     low = min(answer.bound.lower, ceiling.upper) if answer.bound.proved else 0.0
-    why = "the level of LDP on all secrets bounds it"
-    notes = dict.fromkeys((*answer.bound.assumptions, *ceiling.assumptions, why))
+    notes = dict.fromkeys((*answer.bound.assumptions, *ceiling.assumptions, BY_LDP))
     status = ceiling.status if ceiling.status == "conditional" else "certified"
     return Verdict(
         True, Bound.of(status, low, ceiling.upper, assumptions=tuple(notes)), answer.witness

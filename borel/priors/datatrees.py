@@ -15,7 +15,7 @@ import numpy as np
 from borel import _compat
 from borel._version import __version__
 from borel.errors import InvalidInput
-from borel.figures.leakage_curves import names_of
+from borel.figures.leakage_curves import coordinate, names_of
 from borel.probability.bound import weakest
 
 if TYPE_CHECKING:
@@ -97,11 +97,13 @@ def leakage_tree(
     tree = None if data is None else tree_of(data, "leakage_tree")
     groups = _groups(tree, include, model)
     draws = None if tree is None else posterior_of(tree, "leakage_tree")
-    posterior = groups.get("posterior", xr.Dataset(attrs=attrs_of_a_tree()))
+    posterior, leakage = (
+        groups.get(name, xr.Dataset(attrs=attrs_of_a_tree())) for name in ("posterior", "leakage")
+    )
     taken = {*_RESERVED, *map(str, posterior.dims), *map(str, posterior.coords)}
-    found = _variables(figures, dims or {})
+    found = _variables(figures, dims or {}, posterior)
     taken |= {str(d) for variable in found.values() for d in variable.dims}
-    known = {*map(str, posterior.data_vars), *map(str, groups.get("leakage", {}))}
+    known = {*map(str, posterior.data_vars), *map(str, leakage)}
     for name, variable in found.items():
         if "/" in name:
             raise InvalidInput(
@@ -116,10 +118,9 @@ def leakage_tree(
                 got=f"{name!r}, a {'dim or coordinate' if name in taken else 'variable'} already",
                 mend='name the figure, {"epsilon": figure}; dims= names dims.',
             )
-        found[name] = _on_the_draws_of(draws, variable, name)
-        _require_same_labels(posterior, found[name], name)
-    leakage = groups.get("leakage", xr.Dataset(attrs=attrs_of_a_tree())).assign(found)
-    groups |= {"posterior": posterior.assign(found), "leakage": leakage}
+        one = _on_the_draws_of(draws, variable, name)
+        posterior, leakage = (_beside(group, one, name) for group in (posterior, leakage))
+    groups |= {"posterior": posterior, "leakage": leakage}
     named = {"name": model.name} if getattr(model, "name", "") else {}
     attrs = named | (tree.attrs if tree is not None else {}) | attrs_of_a_tree()
     return xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), **groups})
@@ -244,19 +245,30 @@ def _log_density(posterior: xr.Dataset, group: str, model: Any) -> xr.Dataset:
     return _compat.log_density(posterior, group, model)
 
 
-def _variables(figures: Any, dims: Mapping[str, str]) -> dict[str, xr.DataArray]:
-    """Return the middles of the draws of figures by name, over chain, draw and their own dim."""
+def _variables(
+    figures: Any, dims: Mapping[str, str], posterior: xr.Dataset
+) -> dict[str, xr.DataArray]:
+    """Return the middles of the draws of figures by name, over chain, draw and their own dim.
+
+    A dim of the posterior that has the labels of a figure keeps its coordinate.
+    """
     import xarray as xr
 
     if not isinstance(figures, Mapping):
         name = getattr(figures, "name", "") or getattr(figures, "kind", "")
         figures = {name: figures}
     found = {}
-    for name, figure in figures.items():
+    for name, figure in zip(names_of(list(figures)), figures.values(), strict=True):
         dim, parts = "group", figure
         if hasattr(figure, "joint"):  # a leakage: its outcomes one by one
             dim, parts = "outcome", {y: figure(y) for y in _outcomes(figure)}
         dim = dims.get(name, dim)
+        if dim in _RESERVED:
+            raise InvalidInput(
+                "leakage_tree",
+                expected=f"another dim than {', '.join(_RESERVED)}",
+                got=f"dims={{{name!r}: {dim!r}}}",
+            )
         single = not isinstance(parts, Mapping)
         each = [require_draws(f, "leakage_tree") for f in ([parts] if single else parts.values())]
         values = [_finite(figure, name) for figure in each]
@@ -267,7 +279,7 @@ def _variables(figures: Any, dims: Mapping[str, str]) -> dict[str, xr.DataArray]
             else f"each draw {weakest(figure.status for figure in each)}",
         }
         if single:
-            found[str(name)] = values[0].assign_attrs(about)
+            found[name] = values[0].assign_attrs(about)
             continue
         if len({(figure.units, *figure.draws["lower"].shape) for figure in each}) > 1:
             raise InvalidInput(
@@ -276,8 +288,11 @@ def _variables(figures: Any, dims: Mapping[str, str]) -> dict[str, xr.DataArray]
                 got=", ".join(f"{f.name} in {f.units}" for f in each),
                 where=repr(name),
             )
-        labels = xr.DataArray(_labels(list(parts)), dims=dim, name=dim)
-        found[str(name)] = xr.concat(values, labels, coords="minimal").assign_attrs(about)
+        labels, own = list(parts), posterior.indexes.get(dim)
+        known = own is not None and list(own) == labels
+        coords = posterior[dim].coords if known else {dim: coordinate(labels)}
+        together = xr.concat(values, dim, coords="minimal").assign_attrs(about)
+        found[name] = together.assign_coords(coords)
     return {name: v.transpose("chain", "draw", ...) for name, v in found.items()}
 
 
@@ -292,12 +307,6 @@ def _outcomes(leakage: Any) -> Sequence[Any]:
             "dims={'pml': 'outcome'}.",
         )
     return leakage.joint.outcome.labels
-
-
-def _labels(labels: list[Any]) -> np.ndarray:
-    """Return labels as a coordinate that a file can hold: numbers, or strings."""
-    numbers = all(isinstance(label, (int, float, np.number)) for label in labels)
-    return np.array(labels if numbers else names_of(labels))
 
 
 def _finite(figure: Any, name: str) -> xr.DataArray:
@@ -330,15 +339,19 @@ def _on_the_draws_of(
     return variable.assign_coords({d: posterior[d] for d in shape})
 
 
-def _require_same_labels(posterior: xr.Dataset, variable: xr.DataArray, name: str) -> None:
-    """Raise where a variable would be aligned with other labels of a dim, and filled with NaN."""
-    for dim in {*variable.dims} & {*posterior.dims}:
-        theirs, own = posterior[dim].values, variable[dim].values
+def _beside(group: xr.Dataset, variable: xr.DataArray, name: str) -> xr.Dataset:
+    """Return a group with a variable more; raise where it would be aligned with other labels."""
+    for dim in {*variable.dims} & {*group.dims}:
+        theirs, own = group[dim].values, variable[dim].values
         if not np.array_equal(theirs, own):
             raise InvalidInput(
                 "leakage_tree",
-                expected=f"the labels of the dim {dim!r} in the posterior, {theirs[:4]!r}",
+                expected=f"the labels of the dim {dim!r} beside it, {theirs[:4]!r}",
                 got=f"{own[:4]!r}",
                 where=repr(name),
-                mend=f"give the dim another name: dims={{{name!r}: ...}}.",
+                mend="give figures of the same draws."
+                if dim in _RESERVED
+                else f"give the dim another name: dims={{{name!r}: ...}}.",
             )
+    there = [coord for coord in variable.coords if coord in group.coords]
+    return group.assign({name: variable.drop_vars(there)})

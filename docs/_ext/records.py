@@ -12,11 +12,16 @@ import doctest
 import inspect
 import io
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from unittest import mock
 
+import arviz_stats  # noqa: F401  borel imports these when it needs them: each process would
 import matplotlib
+import pymc  # noqa: F401  anew
 
 matplotlib.use("Agg")
 
@@ -28,13 +33,15 @@ from borel.probability.bound import STATUSES
 
 BUDGET = 1
 """Seconds that a figure of these pages may take: there are many."""
-QUICK = 0.3
+QUICK = 0.1
 """Seconds for those of which only the status is shown."""
+SLOW = ("mutual_information", "envelope")
+"""Figures of which the first step alone may take half a minute: their own pages have them."""
 FIGURES_OF_A_JOINT = {
-    "pml(...).sup()": lambda joint: bl.pml(joint).sup(),
-    "pmc(...).sup()": lambda joint: bl.pmc(joint).sup(),
-    "ldp": bl.ldp,
-    "maximal_leakage": bl.maximal_leakage,
+    "pml": ("pml(...).sup()", lambda joint: bl.pml(joint).sup()),
+    "pmc": ("pmc(...).sup()", lambda joint: bl.pmc(joint).sup()),
+    "ldp": ("ldp", bl.ldp),
+    "maximal_leakage": ("maximal_leakage", bl.maximal_leakage),
 }
 
 
@@ -91,23 +98,24 @@ def rst_table(head: list[str], rows: list[tuple[str, ...]]) -> list[str]:
 
 def status_table(joint) -> list[str]:
     """Return the table of the common figures of a joint."""
-    rows = [(f"``{name}``", *computed(f, joint)) for name, f in FIGURES_OF_A_JOINT.items()]
+    rows = [(f"``{call}``", *computed(f, joint)) for call, f in FIGURES_OF_A_JOINT.values()]
     return rst_table(["figure", "value", "status"], rows)
 
 
 def by_status(joint) -> list[str]:
-    """Return which figures of a joint have which status, strongest first, each with its page."""
+    """Return which other figures of a joint have which status, strongest first."""
     found: dict[str, list[str]] = {}
     for name, function in LIVE.items():
-        if name == "sup":  # that of PML
+        if name in (*FIGURES_OF_A_JOINT, "sup", *SLOW):
             continue
         value, status = computed(function, joint, QUICK)
         if value != "a function":
             status = "no figure" if value == "not there" else status
             found.setdefault(status, []).append(f":doc:`{name} </reference/measures/{name}>`")
     rows = [(s, ", ".join(found[s])) for s in (*STATUSES, "undecided", "no figure") if s in found]
-    return [f"All its figures, each in {QUICK} seconds of work at most:", "",
-            *rst_table(["status", "figures"], rows)]  # fmt: skip
+    left = f"not asked: {', '.join(SLOW)}"
+    said = f"Its other figures ({left}), each in {QUICK} seconds of work at most:"
+    return [said, "", *rst_table(["status", "figures"], rows)]
 
 
 def measure_page(figure, joints) -> list[str]:
@@ -148,8 +156,7 @@ def _live() -> dict:
         ]
         if not needed and name not in ("pml", "pmc"):
             out[name] = function
-    out["pml"] = lambda joint: bl.pml(joint).sup()
-    out["pmc"] = lambda joint: bl.pmc(joint).sup()
+    out |= {name: FIGURES_OF_A_JOINT[name][1] for name in ("pml", "pmc")}
     out["sup"] = out["pml"]
     return out
 
@@ -269,20 +276,52 @@ def write(folder: Path, title: str, intro: str, pages: dict[str, list[str]]) -> 
             path.write_text(text, encoding="utf-8")
 
 
+_WORK: dict[str, dict] = {}
+"""What is to be made: processes that are forked have it, for it cannot be pickled."""
+
+
+def _make(place: tuple[str, str]) -> list[str]:
+    kind, name = place
+    return _WORK[kind][name]()
+
+
+def made_by(work: dict[str, dict], processes: int) -> dict[str, dict[str, list[str]]]:
+    """Call the functions that make pages, in as many processes as Sphinx was told (``-j``).
+
+    What one of them raises is raised here: `sphinx.util.parallel` may lose it.
+    """
+    _WORK.update(work)
+    places = [(kind, name) for kind in work for name in work[kind]]
+    if processes > 1:  # Sphinx itself forks then
+        with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+            made = list(pool.map(_make, places))
+    else:
+        made = list(map(_make, places))
+    pages: dict[str, dict] = {kind: {} for kind in work}
+    for (kind, name), page in zip(places, made, strict=True):
+        pages[kind][name] = page
+    return pages
+
+
+def spread(app, env, docnames: list[str]) -> None:
+    """Put neighbours by name apart, for processes read runs of pages, and long ones cluster."""
+    runs = range(4 * app.parallel if app.parallel > 1 else 1)
+    docnames[:] = [name for first in runs for name in docnames[first :: len(runs)]]
+
+
 def make_pages(app) -> None:
     """Write all pages, before the documentation is read."""
     root = Path(app.srcdir) / "reference"
     joints = standard_joints()
-    folders = {
-        "measures": {f.name: measure_page(f, joints) for f in FIGURES.values()},
-    }
+    work = {"measures": {f.name: partial(measure_page, f, joints) for f in FIGURES.values()}}
     for kind, module in zip(KINDS, (mechanisms, priors, models), strict=True):
         folder = root / kind
         folder.mkdir(parents=True, exist_ok=True)
-        folders[kind] = {
-            name: object_page(name, f"borel.{kind}.{name}", getattr(module, name), folder)
+        work[kind] = {
+            name: partial(object_page, name, f"borel.{kind}.{name}", getattr(module, name), folder)
             for name in sorted(module.__all__)
         }
+    folders = made_by(work, app.parallel)
     folders["api"] = api_pages({name for pages in folders.values() for name in pages})
     intros = {
         "api": ("API", "What has no page among measures, mechanisms, priors and models."),
@@ -298,6 +337,7 @@ def make_pages(app) -> None:
 
 
 def setup(app) -> dict:
-    """Let Sphinx call `make_pages`."""
+    """Let Sphinx call `make_pages`, and `spread`."""
     app.connect("builder-inited", make_pages)
+    app.connect("env-before-read-docs", spread)
     return {"parallel_read_safe": True}

@@ -470,6 +470,22 @@ def test_numbers_that_were_rounded_are_named():
     assert any("0.1" in note and "binary64" in note for note in found.assumptions)
 
 
+def test_no_number_that_was_computed_is_named():
+    """Nor log 2 b, nor the constant of the normal density; that all are rounded is said of each."""
+    unit = bl.Interval(0, 1)
+    prior = bl.Measure(lambda x: 1.0 + 0 * x, on=unit)
+    for noise, named in (
+        (bl.mechanisms.laplace(b=1.33, secret=unit), " (1.33 among them)"),
+        (bl.mechanisms.laplace(b=0.1 + 0.2, secret=unit), ""),
+        (bl.mechanisms.laplace(b=math.pi / 7, secret=unit), ""),
+        (bl.mechanisms.gaussian(sigma=1.0, secret=unit), ""),
+    ):
+        found = bl.pml(prior * noise)(0.25)
+        assert [n for n in found.assumptions if "binary64" in n] == [
+            f"numbers mean their binary64 values{named}"
+        ]
+
+
 def test_an_estimate_may_be_asked_for():
     with bl.options(engine="estimate"):
         assert leakage("Laplace on a uniform", "pml")(0.25).status == "estimate"
