@@ -35,8 +35,8 @@ class Options:
     budget : float
         Seconds that one figure may take on the reference machine. They are counted as work done
         (`work`), not read from a clock, so that a figure is the same on a fast and on a busy
-        machine. Only where five times as many seconds have passed, and half a minute, is it
-        stopped by the clock: it is ``undecided`` then.
+        machine. Only where it took five times as many seconds of the processor, and half a minute,
+        is it stopped: it is ``undecided`` then.
     engine : {"auto", "exact", "certified", "estimate"}
         ``auto`` takes the exact engine, else the certified one, else the estimate.
     seed : int
@@ -105,7 +105,7 @@ WORK: dict[str, tuple[float, float]] = {
 """What work costs: seconds of the reference machine by step, and by step and number."""
 
 _STOP, _SOONEST = 5.0, 30.0
-"""After how many budgets on the clock of the wall, and how many seconds at least, a figure is
+"""After how many budgets of the processor's time, and how many seconds at least, a figure is
 stopped however little was done: imports and tracing, which do not count, may take some seconds."""
 _SEARCH = 0.75
 """The part of a budget for the search; the rest is for proofs and trials that follow it."""
@@ -123,7 +123,7 @@ class _Meter:
 
     def __init__(self, end: float = math.inf):
         self.done = 0
-        self.end = end  # by the clock of the wall
+        self.end = end  # by the time that the processor spends on this thread
         self.stopped = False
         self.bar: progress.Bar | None = None  # what shows this work, apart from others'
 
@@ -160,7 +160,7 @@ def now() -> float:
 
 
 def late(until: float) -> bool:
-    """Say if a time has passed, by `now`, or if the clock of the wall stops the figure.
+    """Say if a time has passed, by `now`, or if the processor's time stops the figure.
 
     Each look counts as work: a loop that looks ends, whatever else it does.
     """
@@ -168,16 +168,15 @@ def late(until: float) -> bool:
     meter = _METER.get()
     if now() > until:
         return True
-    clock = time.monotonic()
     if meter.bar is not None:
         meter.bar.done = now()
-    progress.look(clock)
-    meter.stopped = meter.stopped or clock > meter.end
+    progress.look(time.monotonic())
+    meter.stopped = meter.stopped or time.thread_time() > meter.end
     return meter.stopped
 
 
 def stopped() -> bool:
-    """Say if the clock of the wall stopped the figure that is computed here."""
+    """Say if the processor's time stopped the figure that is computed here."""
     return _METER.get().stopped
 
 
@@ -241,7 +240,7 @@ def apart() -> Iterator[_Meter]:
     depend on which figure needed them first, nor does that one pay for them.
     """
     budget = current().budget
-    meter = _Meter(time.monotonic() + max(_STOP * budget, _SOONEST))
+    meter = _Meter(time.thread_time() + max(_STOP * budget, _SOONEST))
     meters, figures = _METER.set(meter), _FIGURE.set((budget, budget))
     try:
         yield meter

@@ -21,9 +21,9 @@ def memo():
 
 @pytest.fixture
 def wall(monkeypatch):
-    """A clock of the wall."""
+    """A clock of the processor."""
     now = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr("time.thread_time", lambda: now[0])
     return now
 
 

@@ -39,11 +39,11 @@ PRIMITIVES = (
 
 
 class Wall:
-    """A clock of the wall on which work takes so many times the seconds that it is counted as."""
+    """A clock of the processor on which work takes so many times the seconds that it is counted as."""
 
     def __init__(self, patch, slowness):
         self.now = 1000.0
-        patch.setattr(time, "monotonic", lambda: self.now)
+        patch.setattr(time, "thread_time", lambda: self.now)
         count = settings.work
 
         def work(*args):
@@ -68,9 +68,9 @@ def slow(primitive):
 
 @pytest.fixture
 def wall(monkeypatch):
-    """Stop the clock of the wall."""
+    """Stop the clock of the processor."""
     now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "thread_time", lambda: now[0])
     return now
 
 
@@ -202,16 +202,16 @@ def test_opaque_densities_count_evaluations():
 
 @pytest.fixture
 def stopped(monkeypatch):
-    """Let the clock of the wall pass five budgets at once, after some looks at it."""
+    """Let the processor's clock pass five budgets at once, after some looks at it."""
 
     def after(looks):
         left = [looks]
 
-        def monotonic():
+        def thread_time():
             left[0] -= 1
             return 0.0 if left[0] >= 0 else 1e6
 
-        monkeypatch.setattr(time, "monotonic", monotonic)
+        monkeypatch.setattr(time, "thread_time", thread_time)
 
     return after
 
@@ -228,7 +228,7 @@ def stopped(monkeypatch):
         (opaque, lambda j: bl.pml(j).sup(), (0.0, 1.0)),
     ],
 )
-def test_after_five_budgets_on_the_wall_it_is_stopped(stopped, looks, build, figure, truth):
+def test_after_five_budgets_on_the_clock_it_is_stopped(stopped, looks, build, figure, truth):
     joint = build()
     with bl.options(budget=20, closed_forms=False, tol=1e-12):
         stopped(looks)

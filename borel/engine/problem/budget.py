@@ -52,7 +52,7 @@ def patience() -> float:
 
 
 def stopped_by_clock(found: Any, units: str = "nats", least: float = 0.0) -> Any:
-    """Return a figure, or ends and statuses of many, that the clock of the wall stopped.
+    """Return a figure, or ends and statuses of many, that the processor's time stopped.
 
     Nothing is settled by it, as another run may get further; what is proved stays true. The ends
     of an estimate are not, nor those of a confidence, which an undecided figure does not state.
