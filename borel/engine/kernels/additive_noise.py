@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
 
-_OCTAVES = 2.0 ** np.arange(-40, 24)
+_OCTAVES = np.array([2.0**k for k in range(-40, 24)])
 _EACH = 32
 """Cells in which an octave is cut: sums of bounds on them exceed integrals by some per cent."""
 _REACHES = np.array([12.0, 32.0, 96.0])
