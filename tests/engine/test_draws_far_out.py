@@ -172,12 +172,15 @@ def law_of(joint, kind=outcome_laws.OutcomeLaw):
 
 def test_the_moments_of_noise():
     """Laplace noise: L(U) = |U| / b is exponential. Gaussian noise: L(U) = U^2 / 2 s^2."""
-    for made, size, loss, both, beyond in (
-        (bl.mechanisms.laplace(b=0.5, secret=LINE), 0.5, 1, 1, lambda s: mp.exp(-2 * s)),
+    for made, size, loss, both, beyond, at in (
+        (
+            bl.mechanisms.laplace(b=0.5, secret=LINE), 0.5, 1, 1,
+            lambda s: mp.exp(-2 * s), lambda s: mp.exp(-2 * s),
+        ),
         (
             bl.mechanisms.gaussian(sigma=2.0, secret=LINE),
             2 * mp.sqrt(2 / mp.pi), mpmath.mpf(1) / 2, 2 * mp.sqrt(2 / mp.pi),
-            lambda s: mp.erfc(s / mp.sqrt(8)),
+            lambda s: mp.erfc(s / mp.sqrt(8)), lambda s: mp.npdf(s, 0, 2),
         ),
     ):  # fmt: skip
         law, _ = law_of(learnt(lambda d: bl.normal(mu=d["m"]), m=[0.0]) * made)
@@ -188,6 +191,8 @@ def test_the_moments_of_noise():
         assert both <= found.loss_size <= 1.05 * both
         for s, mass in zip(map(mpmath.mpf, found.reaches), found.beyond, strict=True):
             assert beyond(s) <= mass <= 2 * beyond(s) + mpmath.mpf(10) ** -300
+        for s, top in zip(map(mpmath.mpf, found.reaches), found.above, strict=True):
+            assert at(s) <= top  # not 0 where floats underflow
 
 
 @pytest.mark.parametrize("box", [(-3.0, 0.5), (64.0, 65.0), (-1e6, -1e3), (1e3, 2.0**60)])
@@ -201,6 +206,15 @@ def test_masses_and_densities_of_draws_between_points(box):
         values = [p(mpmath.mpf(v)) for v in box] + [p(a)] * (box[0] < a < box[1])
         assert density[0][k, 0] <= min(values) and max(values) <= density[1][k, 0]
         assert density[1][k, 0] <= 4 * max(values)
+
+
+def test_errors_that_are_lost_in_sums_of_them_count():
+    """A difference of sums of errors is off by the roundings of sums over all cells."""
+    cells = cells_of(cauchys(*CAUCHYS))
+    middle, radius = cells._running
+    cells._running = middle, radius + 2.0**60
+    low, high = cells.between(np.array([0.0]), np.array([1.0]))
+    assert (low == 0).all() and (high == 1).all()
 
 
 def noisy_cauchy(y, m, s):

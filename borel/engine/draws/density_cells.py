@@ -309,8 +309,9 @@ class DensityCells:
             part = middle_and_radius(_sum(self._integrals(cell, self.low[cell], at)))
             middle += sign * (self._running[0][:, cell] + part[0])
             radius += sign * self._running[1][:, cell] + part[1]
-        # roundings, of sums of at most the mass of all cells
-        off = np.abs(radius) + self._running[0][:, -1:] * ((len(self.low) + 8) * 2.0**-52)
+        # roundings, of sums of at most the masses of all cells and twice their errors
+        whole = self._running[0][:, -1:] + 2 * self._running[1][:, -1:]
+        off = np.abs(radius) + whole * ((len(self.low) + 8) * 2.0**-52)
         total: Box = np.maximum(middle - off, 0.0), middle + off
         for k, (a, b) in enumerate(self.ends):
             most, least = (low < b) & (high > a), (low <= a) & (high >= b)

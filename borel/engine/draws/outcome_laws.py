@@ -301,6 +301,7 @@ class OutcomeLaw:
                 lost += float(before[back & np.isfinite(before)].sum())
                 if parents is not None and back.any():
                     kept.append(self._kept(parents.of(lambda v, k=back: v[..., k])))
+                    count += int(back.sum())
                     some = ~own | ~back[parent]
                     found = found.of(lambda v, k=some: v[..., k])
                     low, high, cost, gap = (v[some] for v in (low, high, cost, gap))

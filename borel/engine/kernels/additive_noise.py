@@ -131,7 +131,7 @@ def _moments(log: Program, slack: float) -> AdditiveNoise | None:
     return AdditiveNoise(
         height, (float(low_ends[k]), float(high_ends[k])), float(low[k]), size,
         (float((least * np.diff(edges)).sum()) / _UP, most), both,
-        reaches, np.minimum(beyond, 1.0), np.exp(start.max(axis=0)) * _UP, loss_beyond,
+        reaches, np.minimum(beyond, 1.0), np.exp(_floored(start).max(axis=0)) * _UP, loss_beyond,
     )  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def _beyond(start: Numbers, rate: Numbers, edge: Numbers, height: float) -> tupl
 
     There k is at most m = e^(start - rate t), and L k at most m (h - log m), if log m < h - 1.
     """
-    start = np.maximum(start, -700.0)  # what underflows is not 0
+    start = _floored(start)
     top, off = np.exp(start), height - start
     small = start <= height - 1
     parts = (
@@ -168,6 +168,11 @@ def _beyond(start: Numbers, rate: Numbers, edge: Numbers, height: float) -> tupl
     return tuple(
         np.where(bounded & known, part, math.inf).sum(axis=0) * _UP for part, known in parts
     )
+
+
+def _floored(log: Numbers) -> Numbers:
+    """Return logarithms of which the exponentials do not underflow, no less than some."""
+    return np.maximum(log, -700.0)
 
 
 def _loss(log: Numbers, height: float) -> Numbers:
