@@ -12,6 +12,7 @@ import borel as bl
 from borel.engine.draws import density_cells, information, outcome_laws
 from borel.engine.draws.count_masses import CountMasses
 from borel.engine.draws.density_cells import DensityCells
+from borel.engine.draws.wide_boxes import wide_boxes
 from borel.engine.kernels.tail_entropy import FarEntropy, largest_mean
 
 LINE, COUNTS = bl.Reals(), bl.Integers(0, None)
@@ -250,6 +251,8 @@ def test_boxes_that_are_wide_for_the_noise(box):
         pml = [-mp.log(f(v)) for v in (*ends, mp.fsum(ends) / 2, *[m] * (ends[0] < m < ends[1]))]
         assert lines.mass_low[k, 0] <= mass <= lines.mass_high[k, 0] <= 1.5 * mass
         assert lines.low_at[k, 0] <= min(pml) and max(pml) <= lines.high_at[k, 0]
+        of_loss = [v[k, 0] for v in wide_boxes(law.noise, cells, low, high).loss]
+        assert of_loss[0] <= loss <= of_loss[1]
         for found, truth in ((lines, entropy), (more, entropy - loss)):
             least, most = (v[k, 0] for v in found.means())
             assert 0.1 * truth <= least <= truth <= most <= 2 * truth
@@ -367,6 +370,20 @@ def test_a_search_that_ends_early_keeps_what_it_knew():
         mean = bl.pml(joint).by_draw.mean().draws
     for k, s in enumerate((1, 8)):
         assert mp.log(4 * mp.pi * s) <= mean["upper"].values.ravel()[k] <= 60
+
+
+def test_boxes_that_no_time_is_left_for_have_their_mass(monkeypatch):
+    """Of 100 boxes 64 are looked at; beside them no others are asked for."""
+    law, cells = law_of(cauchys([0.0], [1.0]) * bl.mechanisms.laplace(b=B, secret=LINE))
+    edges = np.linspace(-50, 50, 101)
+    monkeypatch.setattr(law.search, "_first", lambda _: (edges[:-1], edges[1:]))
+    monkeypatch.setattr(outcome_laws.settings, "late", lambda _: True)
+    lines = law.lines(cells)
+    # the mass from 14 to 50, nearly; there f_Y is below 1 / 14^2 pi
+    own = (mp.atan(50) - mp.atan(14)) / mp.pi - mpmath.mpf(10) ** -4
+    assert lines.mass_high.shape == (1, 65)
+    assert lines.mass_high[0, -1] >= own and np.isinf(lines.high_at[0, -1])
+    assert lines.mean_high[0, -1] >= own * mp.log(mp.pi * 14**2)
 
 
 def test_a_tail_that_is_too_light_is_seen(monkeypatch):
