@@ -9,9 +9,10 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.engine.draws import density_cells, outcome_laws
+from borel.engine.draws import density_cells, information, outcome_laws
 from borel.engine.draws.count_masses import CountMasses
 from borel.engine.draws.density_cells import DensityCells
+from borel.engine.draws.wide_boxes import wide_boxes
 from borel.engine.kernels.tail_entropy import FarEntropy, largest_mean
 
 LINE, COUNTS = bl.Reals(), bl.Integers(0, None)
@@ -51,9 +52,12 @@ def cells_of(prior, kind=DensityCells):
     return kind(next(iter(prior.blocks()))[1])
 
 
+CAUCHYS = [0.0, 0.0, 2.0], [1.0, 8.0, 8.0]
+
+
 @functools.cache
 def cauchy_cells():
-    return cells_of(cauchys([0.0, 0.0, 2.0], [1.0, 8.0, 8.0]))
+    return cells_of(cauchys(*CAUCHYS))
 
 
 # -- moments and tails ---------------------------------------------------------------------------
@@ -158,6 +162,102 @@ def test_the_mean_over_a_box_of_some_mass(width, mass):
     assert max(truth, 0) <= found <= max(truth, 0) + 1e-9
 
 
+# -- boxes that are wide for the noise -----------------------------------------------------------
+
+
+def law_of(joint, kind=outcome_laws.OutcomeLaw):
+    engine = bl.pml(joint)._engine()
+    more = ("pml",) if kind is outcome_laws.OutcomeLaw else ()
+    return kind(engine.shared, engine.support("pml"), *more), next(engine.blocks()).cells
+
+
+def test_the_moments_of_noise():
+    """Laplace noise: L(U) = |U| / b is exponential. Gaussian noise: L(U) = U^2 / 2 s^2."""
+    for made, size, loss, both, beyond, at in (
+        (
+            bl.mechanisms.laplace(b=0.5, secret=LINE), 0.5, 1, 1,
+            lambda s: mp.exp(-2 * s), lambda s: mp.exp(-2 * s),
+        ),
+        (
+            bl.mechanisms.gaussian(sigma=2.0, secret=LINE),
+            2 * mp.sqrt(2 / mp.pi), mpmath.mpf(1) / 2, 2 * mp.sqrt(2 / mp.pi),
+            lambda s: mp.erfc(s / mp.sqrt(8)), lambda s: mp.npdf(s, 0, 2),
+        ),
+    ):  # fmt: skip
+        law, _ = law_of(learnt(lambda d: bl.normal(mu=d["m"]), m=[0.0]) * made)
+        found = law.noise
+        assert size <= found.size <= 1.05 * size
+        assert found.loss[0] <= loss <= found.loss[1]
+        assert 0.95 * loss <= found.loss[0] and found.loss[1] <= 1.05 * loss
+        assert both <= found.loss_size <= 1.05 * both
+        for s, mass in zip(map(mpmath.mpf, found.reaches), found.beyond, strict=True):
+            assert beyond(s) <= mass <= 2 * beyond(s) + mpmath.mpf(10) ** -300
+        for s, top in zip(map(mpmath.mpf, found.reaches), found.above, strict=True):
+            assert at(s) <= top  # not 0 where floats underflow
+
+
+@pytest.mark.parametrize("box", [(-3.0, 0.5), (64.0, 65.0), (-1e6, -1e3), (1e3, 2.0**60)])
+def test_masses_and_densities_of_draws_between_points(box):
+    ends = [np.array([v]) for v in box]
+    mass, density = cauchy_cells().between(*ends), cauchy_cells().range_of(*ends)
+    for k, (a, s) in enumerate(map(mpmath.mpf, pair) for pair in zip(*CAUCHYS, strict=True)):
+        p = lambda x, a=a, s=s: s / mp.pi / (s * s + (x - a) ** 2)  # noqa: E731
+        least, most = (mp.atan((v - a) / s) / mp.pi for v in map(mpmath.mpf, box))
+        assert mass[0][k, 0] <= most - least <= mass[1][k, 0] <= mass[0][k, 0] + 1e-5
+        values = [p(mpmath.mpf(v)) for v in box] + [p(a)] * (box[0] < a < box[1])
+        assert density[0][k, 0] <= min(values) and max(values) <= density[1][k, 0]
+        assert density[1][k, 0] <= 4 * max(values)
+
+
+def test_errors_that_are_lost_in_sums_of_them_count():
+    """A difference of sums of errors is off by the roundings of sums over all cells."""
+    cells = cells_of(cauchys(*CAUCHYS))
+    middle, radius = cells._running
+    cells._running = middle, radius + 2.0**60
+    low, high = cells.between(np.array([0.0]), np.array([1.0]))
+    assert (low == 0).all() and (high == 1).all()
+
+
+def noisy_cauchy(y, m, s):
+    """The density of Cauchy's law with Laplace noise, by exponential integrals."""
+    side = lambda v: mp.im(mp.exp(-2 * (v + s * 1j)) * mp.e1(-2 * (v + s * 1j)))  # noqa: E731
+    return (side(y - m) + side(m - y)) / mp.pi
+
+
+BOXES = [(64.0, 96.0), (-1024.0, -992.0), (512.0, 4096.0), (-8.0, 24.0)]
+
+
+@pytest.mark.cases("slow", "box1", "box2", "box3")
+@pytest.mark.parametrize("box", BOXES)
+def test_boxes_that_are_wide_for_the_noise(box):
+    """Cauchy's law and Laplace noise."""
+    joint = cauchys([0.0, 2.0], [1.0, 8.0]) * bl.mechanisms.laplace(b=B, secret=LINE)
+    law, cells = law_of(joint)
+    other, _ = law_of(joint, information.OutcomeInformation)
+    low, high = (np.array([v]) for v in box)
+    lines, more = law._wide(cells, low, high), other._wide(cells, low, high)
+    cuts = [-25, -6, -1, 0, 1, 6, 25]
+    ends = [mpmath.mpf(v) for v in box]
+    for k, (m, s) in enumerate(map(mpmath.mpf, pair) for pair in ((0, 1), (2, 8))):
+        f = functools.partial(noisy_cauchy, m=m, s=s)
+
+        def inside(u, m=m, s=s):
+            ends_ = (mp.atan((v - u - m) / s) / mp.pi for v in ends)
+            return mp.exp(-2 * abs(u)) * (-next(ends_) + next(ends_))
+
+        mass = mp.quad(inside, cuts, maxdegree=4)
+        entropy = mp.quad(lambda y, f=f: -f(y) * mp.log(f(y)), mp.linspace(*ends, 3), maxdegree=3)
+        loss = mp.quad(lambda u: inside(u) * 2 * abs(u), cuts, maxdegree=4)
+        pml = [-mp.log(f(v)) for v in (*ends, mp.fsum(ends) / 2, *[m] * (ends[0] < m < ends[1]))]
+        assert lines.mass_low[k, 0] <= mass <= lines.mass_high[k, 0] <= 1.5 * mass
+        assert lines.low_at[k, 0] <= min(pml) and max(pml) <= lines.high_at[k, 0]
+        of_loss = [v[k, 0] for v in wide_boxes(law.noise, cells, low, high).loss]
+        assert of_loss[0] <= loss <= of_loss[1]
+        for found, truth in ((lines, entropy), (more, entropy - loss)):
+            least, most = (v[k, 0] for v in found.means())
+            assert 0.1 * truth <= least <= truth <= most <= 2 * truth
+
+
 # -- figures -------------------------------------------------------------------------------------
 
 
@@ -242,8 +342,7 @@ def test_a_secret_without_a_mean():
     joint = cauchys([0.0], [1.0]) * bl.mechanisms.laplace(b=B, secret=LINE)
 
     def term(y):
-        side = lambda v: mp.im(mp.exp(-2 * (v + 1j)) * mp.e1(-2 * (v + 1j)))  # noqa: E731
-        f = (side(y) + side(-y)) / mp.pi
+        f = noisy_cauchy(y, 0, 1)
         return -f * mp.log(f)
 
     def far(t):  # f_Y tends to 1 / (pi y^2) far out
@@ -252,9 +351,39 @@ def test_a_secret_without_a_mean():
         return -f * mp.log(f) * y
 
     entropy = 2 * (mp.quad(term, [0, 1, 4, 20, 100]) + mp.quad(far, [mp.log(100), 20, 60]))
-    low, high = figures(joint)[0]
-    assert low[0] <= entropy + mpmath.mpf(10) ** -6
-    assert entropy - mpmath.mpf(10) ** -6 <= high[0] <= low[0] + 0.05
+    mean = bl.pml(joint).by_draw.mean()
+    with bl.options(budget=15):
+        information_ = bl.mutual_information(joint)
+    for found, truth, width in ((mean, entropy, 0.05), (information_, entropy - 1, 0.3)):
+        low, high = (found.draws[end].values.ravel() for end in ("lower", "upper"))
+        assert low[0] <= truth + mpmath.mpf(10) ** -6
+        assert truth - mpmath.mpf(10) ** -6 <= high[0] <= low[0] + width
+
+
+def test_a_search_that_ends_early_keeps_what_it_knew():
+    """What is not looked at any more counts as it was before: E PML stays finite.
+
+    It is the entropy of Y, at least the entropy of the secret, log 4 pi s.
+    """
+    joint = cauchys([0.0, 0.0], [1.0, 8.0]) * bl.mechanisms.laplace(b=B, secret=LINE)
+    with bl.options(budget=0.5):
+        mean = bl.pml(joint).by_draw.mean().draws
+    for k, s in enumerate((1, 8)):
+        assert mp.log(4 * mp.pi * s) <= mean["upper"].values.ravel()[k] <= 60
+
+
+def test_boxes_that_no_time_is_left_for_have_their_mass(monkeypatch):
+    """Of 100 boxes 64 are looked at; beside them no others are asked for."""
+    law, cells = law_of(cauchys([0.0], [1.0]) * bl.mechanisms.laplace(b=B, secret=LINE))
+    edges = np.linspace(-50, 50, 101)
+    monkeypatch.setattr(law.search, "_first", lambda _: (edges[:-1], edges[1:]))
+    monkeypatch.setattr(outcome_laws.settings, "late", lambda _: True)
+    lines = law.lines(cells)
+    # the mass from 14 to 50, nearly; there f_Y is below 1 / 14^2 pi
+    own = (mp.atan(50) - mp.atan(14)) / mp.pi - mpmath.mpf(10) ** -4
+    assert lines.mass_high.shape == (1, 65)
+    assert lines.mass_high[0, -1] >= own and np.isinf(lines.high_at[0, -1])
+    assert lines.mean_high[0, -1] >= own * mp.log(mp.pi * 14**2)
 
 
 def test_a_tail_that_is_too_light_is_seen(monkeypatch):

@@ -14,7 +14,7 @@ the density there may be atoms, the same for all draws, of which each has its ow
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +36,7 @@ from borel.probability.measure import LOG_MASS
 from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
@@ -243,31 +243,13 @@ class DensityCells:
         """
         if self.family:
             return np.full((self.size, 1), -(2.0**-52)), np.full((self.size, 1), 2.0**-52)
-        unit = batched.point(self.half)
-        ends = [
-            batched.divide(batched.subtract(batched.point(v), batched.point(self.centre)), unit)
-            for v in (self.low, self.high)
-        ]
         off = self._doubt * self.weights
         atoms = self.weights - off, self.weights + off
         parts = (np.concatenate(p, axis=1) for p in zip(self.mass, atoms, strict=True))
         low, high = (part.sum(axis=1) for part in parts)
         total: Box = low * (1 - 1e-14), high * (1 + 1e-14)
-        before, after = ends
-        shape, own = (self.size, len(self.low), DEGREE + 1), len(self.low) * (DEGREE + 1)
-        middle, radius = (v[:, :own].reshape(shape) for v in (self.middle, self.radius))
-        for j in range(DEGREE + 1):
-            width = batched.divide(
-                batched.subtract(after, before), batched.point(np.array(j + 1.0))
-            )
-            spread = radius[..., j].astype(float)
-            part = batched.add(batched.point(middle[..., j]), (-spread, spread))
-            if j == 0:
-                error = self.errors.astype(float)
-                part = batched.add(part, (-error, error))
-            part = batched.multiply(part, batched.multiply(width, unit))
+        for part in self._integrals(np.arange(len(self.low)), self.low, self.high):
             total = batched.add(total, batched.total(part, axis=1))
-            before, after = batched.multiply(before, ends[0]), batched.multiply(after, ends[1])
         known = np.flatnonzero(~self.lost & (total[0] > 0))
         for k in (
             (known[np.argmax(total[0][known])], known[np.argmin(total[1][known])])
@@ -283,6 +265,83 @@ class DensityCells:
                 require_one(self.priors.density, mass, what, where)
         out = logarithm((np.maximum(total[0], 0.0)[None, :, None], total[1][None, :, None]), 0)
         return batched.settled((out[0][0], out[1][0]))
+
+    def _integrals(self, cell: np.ndarray, a: np.ndarray, b: np.ndarray) -> Iterator[Box]:
+        """Yield the terms of the integrals of the densities over parts [a, b] of cells."""
+        unit = batched.point(self.half[cell])
+        ends = [
+            batched.divide(
+                batched.subtract(batched.point(v), batched.point(self.centre[cell])), unit
+            )
+            for v in (a, b)
+        ]
+        before, after = ends
+        shape, own = (self.size, len(self.low), DEGREE + 1), len(self.low) * (DEGREE + 1)
+        middle, radius = (v[:, :own].reshape(shape)[:, cell] for v in (self.middle, self.radius))
+        for j in range(DEGREE + 1):
+            width = batched.divide(
+                batched.subtract(after, before), batched.point(np.array(j + 1.0))
+            )
+            spread = radius[..., j].astype(float)
+            part = batched.add(batched.point(middle[..., j]), (-spread, spread))
+            if j == 0:
+                error = self.errors[:, cell].astype(float)
+                part = batched.add(part, (-error, error))
+            yield batched.multiply(part, batched.multiply(width, unit))
+            before, after = batched.multiply(before, ends[0]), batched.multiply(after, ends[1])
+
+    @cached_property
+    def _running(self) -> Box:
+        """The masses of the cells before each of them, and of all: (draws, cells + 1)."""
+        cell = np.arange(len(self.low))
+        whole = _sum(self._integrals(cell, self.low, self.high))
+        return tuple(  # type: ignore[return-value]
+            np.concatenate([np.zeros((self.size, 1)), np.cumsum(v, axis=1)], axis=1)
+            for v in middle_and_radius(whole)
+        )
+
+    def between(self, low: np.ndarray, high: np.ndarray) -> Box:
+        """Enclose P{low < X < high} of every draw, (draws, n), for draws without atoms."""
+        middle, radius = np.zeros((2, self.size, len(low)))
+        for ends, sign in ((high, 1.0), (low, -1.0)):
+            at = np.clip(ends, self.low[0], self.high[-1])
+            cell = np.searchsorted(self.low, at, side="right") - 1
+            part = middle_and_radius(_sum(self._integrals(cell, self.low[cell], at)))
+            middle += sign * (self._running[0][:, cell] + part[0])
+            radius += sign * self._running[1][:, cell] + part[1]
+        # roundings, of sums of at most the masses of all cells and twice their errors
+        whole = self._running[0][:, -1:] + 2 * self._running[1][:, -1:]
+        off = np.abs(radius) + whole * ((len(self.low) + 8) * 2.0**-52)
+        total: Box = np.maximum(middle - off, 0.0), middle + off
+        for k, (a, b) in enumerate(self.ends):
+            most, least = (low < b) & (high > a), (low <= a) & (high >= b)
+            mass = self.mass[0][:, k, None] * least, self.mass[1][:, k, None] * most
+            total = batched.add(total, mass)
+        total = batched.multiply(total, batched.exp(batched.negative(self.log_total)))
+        return self._known(*total, 1.0)
+
+    def range_of(self, low: np.ndarray, high: np.ndarray) -> Box:
+        """Enclose the density of every draw between two points, (draws, n)."""
+        ends = self.interval
+        inner = np.clip(low, *ends), np.clip(high, *ends)
+        step, parts = max(1, _LANES // self.size), []
+        with np.errstate(all="ignore"):
+            for start in range(0, len(low), step):
+                a, b = (v[start : start + step] for v in inner)
+                jet, _ = self.density.run(arithmetic.constant(a, b), 0)
+                found = arithmetic.value(jet)
+                parts.append([np.broadcast_to(v[:], (self.size, len(a))) for v in found])
+        least, most = (np.concatenate(v, axis=1) for v in zip(*parts, strict=True))
+        inside, outside = (low >= ends[0]) & (high <= ends[1]), (high <= ends[0]) | (low >= ends[1])
+        least, most = np.where(inside, np.maximum(least, 0.0), 0.0), np.where(outside, 0.0, most)
+        per = batched.exp(batched.negative(self.log_total))
+        return self._known(*batched.multiply((least, most), per), math.inf)
+
+    def _known(self, low: np.ndarray, high: np.ndarray, most: float) -> Box:
+        """Return ends of numbers from 0 to a bound, and no more of draws that are lost."""
+        lost = self.lost[:, None]
+        low = np.where(lost | np.isnan(low), 0.0, np.maximum(low, 0.0))
+        return low, np.where(lost | np.isnan(high), most, np.minimum(high, most))
 
     def moment(self, order: float) -> np.ndarray:
         """Bound E|X|^order of every draw from above: on cells up to a distance, and beyond it."""
@@ -591,6 +650,11 @@ def _sum_of(logs: list[Graph]) -> Graph:
     for k in terms[1:]:
         total = b.add("add", total, k)
     return b.graph(total)
+
+
+def _sum(terms: Iterator[Box]) -> Box:
+    """Return the sum of some terms."""
+    return reduce(batched.add, terms)
 
 
 def _half(low, high, centre) -> np.ndarray:

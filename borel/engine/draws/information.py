@@ -12,12 +12,13 @@ outcome adds less than 0; those far out add no more than PML does.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.engine.draws.kernel_integrals import integrals, marginals
-from borel.engine.draws.outcome_laws import Lines, OutcomeLaw
+from borel.engine.draws.outcome_laws import Lines, OutcomeLaw, mean_gap
+from borel.engine.draws.wide_boxes import wide_boxes
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.graphs.rewrite import simplified
@@ -94,6 +95,14 @@ class OutcomeInformation(OutcomeLaw):
         none = np.zeros_like(low_)
         return lines._replace(low_at=none, low_slope=none, mean_low=low_, mean_high=high_)
 
+    def _wide(self, cells: DensityCells, low, high) -> Lines:
+        if not len(low):
+            return super()._wide(cells, low, high)
+        noise: Any = self.noise
+        found = wide_boxes(noise, cells, low, high)
+        least, most = batched.subtract(found.entropy, found.loss)
+        return Lines.flat(0.0, math.inf, *found.mass, (least, np.maximum(most, 0.0)))
+
     def _leakage(self, cells, a: float, b: float) -> Box:
         low, high = super()._leakage(cells, a, b)
         return np.zeros_like(low), high
@@ -121,8 +130,7 @@ class OutcomeInformation(OutcomeLaw):
         return _BOXES if draws > 1 else _BOXES_OF_ONE
 
     def _cost(self, lines: Lines) -> np.ndarray:
-        low, high = lines.means()
-        return np.max(high - low, axis=0, initial=0.0)
+        return mean_gap(lines)
 
 
 def at_points(

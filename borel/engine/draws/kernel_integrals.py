@@ -50,6 +50,8 @@ NODES = DEGREE
 _LANES = 24_000
 _SMALL = 1e-12
 """Errors of the kernel, in units of its supremum, that are small enough."""
+_TINY = 1e-18
+"""Where the kernel is less, of a cell and at each secret of it, no more is looked at."""
 _ROUNDS = 40
 _PIECES = 10 * _LANES
 """Cells are not cut into more pieces than that, for so many outcomes as are done at a time."""
@@ -124,6 +126,10 @@ class Sums:
         for out, new in ((self.error, error), (self.whole, top + error)):
             total = np.add.reduceat(new[order], starts) + out[places]
             out[places] = total * (1 + slack[:, 0, 0])
+
+    def add_tiny(self, key: np.ndarray, total: np.ndarray) -> None:
+        """Add whole cells whose integrals are between 0 and some numbers."""
+        self.error[key] = self.whole[key] = total
 
     def finished(self, ends: list[tuple[np.ndarray, np.ndarray]]) -> Integrals:
         """Return the integrals; of the kernel at the ends a number and its error, for each box."""
@@ -201,6 +207,9 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: Most | None
     sums = Sums(ys, cells)
     key = np.arange(n * k)
     a, b = np.tile(cells.low, n), np.tile(cells.high, n)
+    tiny, total = _tiny(surface, ys, key // k, a, b)
+    sums.add_tiny(key[tiny], total[tiny])
+    key, a, b = key[~tiny], a[~tiny], b[~tiny]
     for turn in range(_ROUNDS):
         index = key // k
         at, shift = _outcomes(ys, index), ys.shift[index]
@@ -235,6 +244,17 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: Most | None
     if not len(cells.points):
         return out
     return with_points(out, *_kernel_at(surface, ys, cells.points))
+
+
+def _tiny(surface: Surface, ys: Outcomes, index, a, b) -> tuple[np.ndarray, np.ndarray]:
+    """Return where next to nothing of the kernel is, and bounds of the integrals."""
+    x = boxes(a[:, None], b[:, None], 0, 0)
+    found = surface.programs(ys.shift)[0].run(
+        surface.inputs(x, _outcomes(ys, index), ys.shift[index]), 0
+    )
+    high = np.maximum(wide(arithmetic.entry(found.jet, 0), len(a))[1], 0.0)
+    total = high * ((b - a) * (1 + 4 * _EPS)) + 2.0**-1060
+    return (high <= _TINY) & (total <= _TINY), total
 
 
 def with_points(of: Integrals, middle: np.ndarray, radius: np.ndarray) -> Integrals:

@@ -10,17 +10,20 @@ good enough for some draw.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from borel import settings
-from borel.engine.draws.density_cells import middle_and_radius
+from borel.engine.draws.density_cells import DensityCells, middle_and_radius
 from borel.engine.draws.far_integrals import far_leakage
 from borel.engine.draws.laws import DrawLaws, ends_of
 from borel.engine.draws.outcome_boxes import Expansion, OutcomeBoxes
 from borel.engine.draws.parts import PerDraw
+from borel.engine.draws.wide_boxes import wide_boxes
 from borel.engine.infinite.proofs import prove_at
+from borel.engine.kernels.additive_noise import AdditiveNoise, additive_noise
 from borel.engine.kernels.means_far_out import FarMeans
 from borel.engine.kernels.tail_entropy import FarEntropy, largest_mean
 from borel.numerics.intervals import batched
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
 
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes
     from borel.engine.draws.count_masses import CountMasses
-    from borel.engine.draws.density_cells import DensityCells
     from borel.engine.draws.outcome_boxes import Compared
     from borel.engine.problem.protocols import WithMasses
     from borel.numerics.intervals.batched import Box
@@ -47,6 +49,10 @@ _FEWEST, _MOST, _ROUNDS, _PARTS, _FARTHEST = 400, 1500, 24, 8, 2.0**40
 _STEPS, _TRIED = 44, 16
 _ORDERS = 1.0, 0.5, 0.25
 """Of the moments that a prior may have."""
+_WIDE = 48.0
+"""Boxes are wide for noise U if they are so many times as wide as the mean of abs(U)."""
+_LITTLE = 0.1
+"""A part of what is lost on wide boxes, which is not worth cutting others for."""
 _ENTRIES = 2_000_000
 """Boxes times draws of a block, at most: there are some ten numbers to each."""
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
@@ -258,6 +264,13 @@ class OutcomeLaw:
         unbounded = bool(search.surface.secret.rest)
         self.far = None if unbounded else FarMeans(search.surface)
 
+    @cached_property
+    def noise(self) -> AdditiveNoise | None:
+        """What is known of the noise, for boxes of outcomes that are wide for it."""
+        if self.search.kind != "pml":
+            return None
+        return additive_noise(self.search.shared, self.slack)
+
     def lines(self, cells: DensityCells | CountMasses, known: float | np.ndarray = 0.0) -> Lines:
         """Return the lines of all boxes; ``known`` is the mass of the outcomes on no box."""
         search, deadline = self.search, settings.search_deadline()
@@ -268,24 +281,46 @@ class OutcomeLaw:
         ]
         kept: list[Lines] = []
         good, limit = self._good(cells.size), self._limit(cells.size)
-        count, far = 0, np.zeros((0, 2))
+        count, far, unseen, lost = 0, np.zeros((0, 2)), 0.0, 0.0
+        # the boxes that these are parts of, and what is not known of wide ones
+        parent, parents, before = np.full(len(low), -1), None, np.zeros(0)
         with np.errstate(all="ignore"):
             for turn in range(_ROUNDS):
                 finite = np.isfinite(low) & np.isfinite(high)
                 far = np.concatenate([far, np.stack([low[~finite], high[~finite]], axis=1)])
-                low, high = low[finite], high[finite]
-                found = self._evaluate(cells, low, high, deadline)
-                cost = self._cost(found.of(lambda v: v[~cells.lost] if v.ndim > 1 else v))
+                low, high, parent = low[finite], high[finite], parent[finite]
+                found, seen = self._evaluate(cells, low, high, deadline)
+                # of a box some part of which is left, the whole counts
+                back = np.isin(np.arange(len(before)), parent[~seen])
+                unseen += float((high - low)[~seen & (parent < 0)].sum())
+                low, high, parent = low[seen], high[seen], parent[seen]
+                seen_ = found.of(lambda v: v[~cells.lost] if v.ndim > 1 else v)
+                cost, gap, own = self._cost(seen_), mean_gap(seen_), parent >= 0
+                # and of a wide one of which its parts do not say more
+                back |= np.bincount(parent[own], gap[own], len(before)) > 0.99 * before
+                lost += float(before[back & np.isfinite(before)].sum())
+                if parents is not None and back.any():
+                    kept.append(self._kept(parents.of(lambda v, k=back: v[..., k])))
+                    count += int(back.sum())
+                    some = ~own | ~back[parent]
+                    found = found.of(lambda v, k=some: v[..., k])
+                    low, high, cost, gap = (v[some] for v in (low, high, cost, gap))
                 cost[:] = np.where(search._cuttable(low, high), cost, 0.0)
                 last = turn == _ROUNDS - 1 or settings.late(deadline)
                 again = (cost > good) & (not last)
-                if count + 2 * again.sum() > limit:  # the worst of them
-                    again[np.argsort(-cost)[max(0, (limit - count) // 2) :]] = False
+                again &= bool(gap[again].sum() > _LITTLE * lost)
+                pieces = self._pieces(cells, high - low, cost / good)
+                more = np.where(again, np.where(pieces > _PARTS, pieces, 2), 0)
+                if count + more.sum() > limit:  # the worst of them
+                    worst = np.argsort(-cost)
+                    again[worst[np.cumsum(more[worst]) > limit - count]] = False
                 kept.append(self._kept(found.of(lambda v, k=~again: v[..., k])))
                 count += int((~again).sum())
-                low, high = _cut(low[again], high[again], cost[again] / good)
-                # what is cut again has mass as well
-                parts = [*kept, found.of(lambda v, k=again: v[..., k])]
+                wide = self._is_wide(cells, high - low)
+                before = np.where(wide, gap, np.inf)[again]
+                low, high, parent = _cut(low[again], high[again], pieces[again])
+                parents = found.of(lambda v, k=again: v[..., k])
+                parts = [*kept, parents]  # what is cut again has mass as well
                 mass = (
                     np.sum([(p.mass_low + p.mass_high).sum(axis=1) / 2 for p in parts], axis=0)
                     + known
@@ -299,12 +334,15 @@ class OutcomeLaw:
                         np.concatenate([low, more[:, 0]]),
                         np.concatenate([high, more[:, 1]]),
                     )
+                    parent = np.concatenate([parent, np.full(len(more), -1)])
                 if not len(low):
                     break
             mass = sum(part.mass_low.sum(axis=1) for part in kept) + known
             left = np.clip(1.0 - mass * (1 - (count + 8) * U) + 2.0**-50, 0.0, 1.0)
             for a, b in far.tolist():
                 kept.append(self._beyond(cells, a, b, left))
+            if unseen:
+                kept.append(self._unseen(unseen, left))
         out = Lines.joined(kept)
         most = np.minimum(out.mass_high, (out.mass_low + left[:, None]) * _UP)
         return out._replace(mass_high=most)
@@ -323,6 +361,14 @@ class OutcomeLaw:
         low, high = low[:, None], high[:, None]
         return Lines.flat(low, high, np.zeros_like(most), most, (0.0, mean), power)
 
+    def _unseen(self, width: float, left: np.ndarray) -> Lines:
+        """Return boxes that were not looked at, of some width together."""
+        mean, none = np.full(len(left), math.inf), np.zeros((len(left), 1))
+        if self.search.kind == "pml":
+            height = FarEntropy(self.search.shared).height + 2 * self.slack
+            mean = largest_mean(left, height + math.log(width) + 2.0**-30)
+        return Lines.flat(0.0, math.inf, none, left[:, None], (0.0, mean[:, None]))
+
     def _tail(self, cells, a: float, b: float) -> np.ndarray:
         """Bound the mass of a half-line of outcomes, for noise."""
         edge = max(a if math.isinf(b) else -b, 0.0)
@@ -338,26 +384,66 @@ class OutcomeLaw:
         low, high = far_leakage(self.search.surface, self.search.kind, a, b, cells)
         return np.maximum(low - 2 * self.slack, 0.0), high + 2 * self.slack
 
-    def _evaluate(self, cells, low, high, deadline: float) -> Lines:
-        """Return the lines of finite boxes."""
-        parts, step = [], 64
-        for start in range(0, len(low), step):
-            some = slice(start, start + step)
+    def _evaluate(self, cells, low, high, deadline: float) -> tuple[Lines, np.ndarray]:
+        """Return the lines of those finite boxes that time is left for, and which these are."""
+        wide = self._is_wide(cells, high - low)
+        parts, places, step = [self._wide(cells, low[wide], high[wide])], [np.flatnonzero(wide)], 64
+        narrow, seen = np.flatnonzero(~wide), np.ones(len(low), bool)
+        for start in range(0, len(narrow), step):
+            some = narrow[start : start + step]
             if settings.late(deadline) and start:
-                parts.append(_unknown(cells.size, low[start:], high[start:]))
+                seen[narrow[start:]] = False
                 break
-            found = self.search.compared(cells, low[some], high[some], slice(None), deadline)
-            lines = self._read(found, cells, low[some], high[some])
-            for a, b, least, most in self.sides:
-                inside = (a <= low[some]) & (high[some] <= b)
-                lines = lines.within(least[:, None], most[:, None], inside)
-            lost = np.isinf(lines.high_at)[~cells.lost].any(axis=0)
-            for k in np.flatnonzero(lost & ~found.dead)[:_TRIED]:
-                least, most = self._leakage(cells, float(low[start + k]), float(high[start + k]))
-                which = np.arange(len(low[some])) == k
-                lines = lines.within(least[:, None], most[:, None], which)
-            parts.append(self._where_infinite(lines, low[some], high[some]))
-        return Lines.joined(parts) if parts else _unknown(cells.size, low, high)
+            parts.append(self._narrow(cells, low[some], high[some], deadline))
+            places.append(some)
+        order = np.argsort(np.concatenate(places))
+        return Lines.joined(parts).of(lambda v: v[..., order]), seen
+
+    def _narrow(self, cells, low, high, deadline: float) -> Lines:
+        """Return the lines of boxes on which the kernel is compared with f_Y."""
+        found = self.search.compared(cells, low, high, slice(None), deadline)
+        lines = self._read(found, cells, low, high)
+        for a, b, least, most in self.sides:
+            inside = (a <= low) & (high <= b)
+            lines = lines.within(least[:, None], most[:, None], inside)
+        lost = np.isinf(lines.high_at)[~cells.lost].any(axis=0)
+        for k in np.flatnonzero(lost & ~found.dead)[:_TRIED]:
+            least, most = self._leakage(cells, float(low[k]), float(high[k]))
+            which = np.arange(len(low)) == k
+            lines = lines.within(least[:, None], most[:, None], which)
+        return self._where_infinite(lines, low, high)
+
+    def _pieces(self, cells, width: np.ndarray, excess: np.ndarray) -> np.ndarray:
+        """Return in how many parts to cut boxes: what is not known is of second order in widths.
+
+        Parts that are neither wide for the noise nor narrow would be known less well.
+        """
+        parts = np.clip(np.ceil(np.sqrt(excess)), 2, _PARTS)
+        between = self._is_wide(cells, width) & ~self._is_wide(cells, width / parts)
+        if between.any():
+            parts = np.where(between, np.ceil(width / self.noise.size), parts)
+        return parts.astype(int)
+
+    def _is_wide(self, cells, width: np.ndarray) -> np.ndarray:
+        """Return which boxes are looked at by the moments of the noise."""
+        of_densities = isinstance(cells, DensityCells) and not len(cells.points)
+        if not of_densities or self.noise is None:
+            return np.zeros(len(width), bool)
+        return width > _WIDE * self.noise.size
+
+    def _wide(self, cells, low, high) -> Lines:
+        """Return the lines of boxes that are wide for the noise."""
+        if not len(low):
+            return Lines.flat(0.0, math.inf, *np.zeros((2, cells.size, 0)))
+        noise: Any = self.noise
+        found, (a, b) = wide_boxes(noise, cells, low, high), noise.place
+        # for each outcome some secrets are as far from it as that
+        edge = 2.0**-50 * np.maximum(np.abs(low), np.abs(high))
+        inside = (low - b - edge >= cells.interval[0]) & (high - a + edge <= cells.interval[1])
+        least = np.where(inside, noise.floor - found.log_density[1], 0.0)
+        most = noise.height - found.log_density[0]
+        least, most = (np.maximum(v, 0.0) for v in (least * _DOWN, most * _UP))
+        return Lines.flat(least, most, *found.mass, (0.0, found.entropy[1]))
 
     def _read(self, found: Compared, cells, low, high) -> Lines:
         lines = _lines_of(found, self.slack)
@@ -414,12 +500,6 @@ def far_means(
         if np.isfinite(best[~cells.lost]).all():
             break
     return best
-
-
-def _unknown(size: int, low: np.ndarray, high: np.ndarray) -> Lines:
-    """Return lines of boxes that were not looked at."""
-    none = np.zeros((size, len(low)))
-    return Lines.flat(0.0, math.inf, none, none + 1.0)
 
 
 def _line(of: Expansion, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -530,6 +610,12 @@ def _density(found: Compared, slack: float) -> tuple[np.ndarray, ...]:
     return mass_low, mass_high, level, tilt, np.where(lost, np.inf, doubt)
 
 
+def mean_gap(lines: Lines) -> np.ndarray:
+    """Return by how much the mean over a box is not known, for some draw."""
+    low, high = lines.means()
+    return np.max(high - low, axis=0, initial=0.0)
+
+
 def _cost(lines: Lines) -> np.ndarray:
     """Return how much a box may add to the doubt of a tail, or of a mean, for some draw."""
     low, high = lines.range()
@@ -545,14 +631,14 @@ def _cost(lines: Lines) -> np.ndarray:
     return np.max(doubt + lines.mass_high * share, axis=0, initial=0.0)
 
 
-def _cut(low, high, excess) -> tuple[np.ndarray, np.ndarray]:
-    """Cut boxes into parts: what is not known is of second order in their widths."""
-    parts = np.clip(np.ceil(np.sqrt(excess)), 2, _PARTS).astype(int)
+def _cut(low, high, parts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut boxes into parts, and return which box each is a part of."""
     edges = [np.linspace(a, b, n + 1) for a, b, n in zip(low, high, parts, strict=True)]
     none = np.zeros(0)
     return (
         np.concatenate([none, *(e[:-1] for e in edges)]),
         np.concatenate([none, *(e[1:] for e in edges)]),
+        np.repeat(np.arange(len(parts)), parts),
     )
 
 
