@@ -39,7 +39,7 @@ PRIMITIVES = (
 
 
 class Wall:
-    """A clock of the processor on which work takes so many times the seconds that it is counted as."""
+    """A processor's clock: work takes so many times the seconds that it is counted as."""
 
     def __init__(self, patch, slowness):
         self.now = 1000.0

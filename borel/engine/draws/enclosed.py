@@ -31,9 +31,11 @@ from borel.engine.draws.density_cells import DensityCells, line_of, positive_den
 from borel.engine.draws.far_integrals import far_leakage, finite_for_numbers
 from borel.engine.draws.information import OutcomeInformation, at_points, widened
 from borel.engine.draws.kernel_integrals import integrals, marginals
+from borel.engine.draws.line_laws import LineLaws
 from borel.engine.draws.narrow_draws import groups_of, some_of
 from borel.engine.draws.outcome_boxes import OutcomeBoxes
-from borel.engine.draws.outcome_laws import LineLaws, Lines, OutcomeLaw, far_means
+from borel.engine.draws.outcome_laws import OutcomeLaw, far_means
+from borel.engine.draws.outcome_lines import Lines
 from borel.engine.draws.parts import PerDraw
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.quadrature_rules import Outcomes

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.draws.kernel_integrals import integrals, marginals
-from borel.engine.draws.outcome_laws import Lines, OutcomeLaw, mean_gap
+from borel.engine.draws.outcome_laws import OutcomeLaw, mean_gap
+from borel.engine.draws.outcome_lines import Lines
 from borel.engine.draws.wide_boxes import wide_boxes
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.numerics.graphs.graph import GraphBuilder

@@ -12,8 +12,9 @@ import numpy as np
 
 from borel import settings
 from borel.engine.draws.enclosed import EnclosedDraws, charged_by
+from borel.engine.draws.line_laws import LineLaws
 from borel.engine.draws.narrow_draws import some_of
-from borel.engine.draws.outcome_laws import LineLaws, Lines
+from borel.engine.draws.outcome_lines import Lines
 from borel.engine.draws.parts import PerDraw
 from borel.errors import NotEnclosed
 from borel.probability.bound import weakest

@@ -1,0 +1,164 @@
+"""Figures of the law of a leakage over outcomes, from lines above and below it on boxes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.draws.laws import DrawLaws, ends_of
+from borel.engine.draws.parts import PerDraw
+from borel.numerics.intervals.rounding import U
+from borel.probability.countable_law import check_level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.engine.draws.outcome_lines import Lines
+    from borel.numerics.intervals.batched import Box
+
+_STEPS = 44
+_UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
+
+
+class LineLaws(DrawLaws):
+    """Figures of the law over outcomes, from `Lines` of the draws.
+
+    Sums of k masses in float64 err by less than k u of themselves, as no mass is negative.
+    """
+
+    lines: Callable[[Any, str], Lines]
+
+    def _values(self, part: Any, kind: str) -> tuple[np.ndarray, ...]:
+        lines = self.lines(part, kind)
+        return *lines.range(), lines.mass_low, lines.mass_high
+
+    def tail(self, kind: str, t: Any, closed: bool) -> PerDraw:
+        """Enclose P{leakage > t}, or P{leakage >= t} if closed, for every draw."""
+        below, above = ends_of(t)
+
+        def compute(part: Any) -> tuple:
+            lines = self.lines(part, kind)
+            return _tail(lines, above, closed)[0], _tail(lines, below, closed)[1]
+
+        low, high = self.over_draws(compute)
+        return PerDraw(low, np.maximum(low, high), units="probability", most=1.0)
+
+    def quantile(self, kind: str, s: Any, side: str) -> PerDraw:
+        """Enclose the quantile at level s of the leakage, for every draw."""
+        check_level(s, side)
+        if s == 1:
+            return self.sup(kind)
+        rough, (least, most) = super().quantile(kind, s, side), ends_of(s)
+
+        def compute(part: Any) -> tuple:
+            lines, rows = self.lines(part, kind), part.rows
+            few = _Crossing(lines, rough.lower[rows], rough.upper[rows])
+            return _between(few.cdf, rough.lower[rows], rough.upper[rows], least, most, side)
+
+        low, high = self.over_draws(compute)
+        return PerDraw(low, np.maximum(low, high))
+
+    def mean(self, kind: str) -> PerDraw:
+        """Enclose the mean of the leakage, for every draw."""
+        low, high = self.over_draws(lambda part: _sum(self.lines(part, kind).means()))
+        return PerDraw(low, np.maximum(low, high))
+
+    def exp_mean(self, kind: str) -> PerDraw:
+        """Enclose the mean of e^leakage, for every draw."""
+        low, high = self.over_draws(lambda part: _sum(self.lines(part, kind).exp_means()))
+        low = np.maximum(low, 1.0)
+        return PerDraw(low, np.maximum(low, high), units="ratio", least=1.0)
+
+    def pooled_quantiles(self, kind: str, low_level: float, high_level: float, top: float):
+        """Return ends of quantiles of the leakage over draws and outcomes together."""
+
+        def highest(part: Any) -> tuple:
+            high = self.lines(part, kind).range()[1]
+            return (high.max(axis=1, initial=top, where=np.isfinite(high)),)
+
+        top = float(self.over_draws(highest)[0].max(initial=top)) * 1.001
+        lower, upper = super().pooled_quantiles(kind, low_level, high_level, top)
+        if not math.isfinite(upper):
+            return lower, upper
+        few: list[_Crossing] = []
+
+        def keep(part: Any) -> tuple:
+            few.append(_Crossing(self.lines(part, kind), lower, upper))
+            return (np.zeros(part.size),)
+
+        self.over_draws(keep)
+        size = sum(len(one.lines.low_at) for one in few)
+
+        def cdf(t: Any) -> Box:
+            found = [one.cdf(t) for one in few]
+            low = sum(float(v[0].sum()) for v in found) / size * (1 - 4 * size * U)
+            high = sum(float(v[1].sum()) for v in found) / size * (1 + 4 * size * U)
+            return np.array(low), np.array(high)
+
+        ends = np.array(lower), np.array(upper)
+        low, high = _between(cdf, *ends, low_level, high_level, "right")
+        return float(low), float(high)
+
+
+def _sum(parts: Box) -> Box:
+    slack = (parts[0].shape[1] + 8) * U
+    return parts[0].sum(axis=1) * (1 - slack), parts[1].sum(axis=1) * (1 + slack)
+
+
+def _tail(lines: Lines, t: Any, closed: bool) -> Box:
+    low, high = _sum(lines.masses_above(t, closed))
+    return np.minimum(low, 1.0), np.minimum(high, 1.0)
+
+
+class _Crossing:
+    """The cdf between two levels: the few boxes on which the leakage of a draw is between them."""
+
+    def __init__(self, lines: Lines, low: Any, high: Any):
+        a, b = (np.reshape(v, (-1, 1)) for v in (low, high))
+        least, most = lines.range()
+        above, below = least > b, most < a
+        slack = (above.shape[1] + 8) * U
+        self.above = tuple(
+            (m * above).sum(axis=1) * (1 + s * slack)
+            for m, s in ((lines.mass_low, -1), (lines.mass_high, 1))
+        )
+        inner = ~above & ~below
+        count = max(1, int(inner.sum(axis=1).max(initial=0)))
+        order = np.argsort(~inner, axis=1, kind="stable")[:, :count]
+        take = lambda v: np.take_along_axis(np.broadcast_to(v, inner.shape), order, axis=1)  # noqa: E731
+        lines = lines.of(take)
+        # a box that is no longer between them has no mass here
+        kept = take(inner)
+        self.lines = lines._replace(
+            mass_low=np.where(kept, lines.mass_low, 0.0),
+            mass_high=np.where(kept, lines.mass_high, 0.0),
+        )
+
+    def cdf(self, t: Any) -> Box:
+        """Enclose P{leakage <= t} of every draw, for a level between the two."""
+        low, high = _sum(self.lines.masses_above(np.reshape(t, (-1, 1)), closed=False))
+        low, high = (low + self.above[0]) * _DOWN, (high + self.above[1]) * _UP
+        return np.clip(1 - high - U, 0.0, 1.0), np.clip(1 - low + U, 0.0, 1.0)
+
+
+def _between(cdf: Callable[[Any], Box], low, high, least: float, most: float, side: str) -> Box:
+    """Enclose quantiles that are known to be between two levels, by halving."""
+    first, last = low, np.where(np.isfinite(high), high, low)
+    for end in (0, 1):
+        a, b = low, last
+        for _ in range(_STEPS):
+            with np.errstate(invalid="ignore"):  # an infinite level stays
+                t = np.where(a == b, a, a + (b - a) / 2)
+            value = cdf(t)
+            if end == 0:  # the cdf is too small at t: the quantile is not below it
+                beyond = value[1] < least
+            else:
+                beyond = ~((value[0] > most) if side == "right" else (value[0] >= most))
+            a, b = np.where(beyond, t, a), np.where(beyond, b, t)
+        if end == 0:
+            first = a
+        else:
+            last = b
+    return first, np.where(np.isfinite(high), last, high)
