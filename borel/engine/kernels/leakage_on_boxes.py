@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.engine.kernels.essential_supremum import CentredBoxes, extremes
-from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry
-from borel.engine.kernels.maximiser_tubes import along_kink, tubes
-from borel.engine.kernels.quadrature_rules import power
+from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry, poly_range
+from borel.engine.kernels.maximiser_tubes import along_lines, tubes
 from borel.engine.kernels.scalar_statistics import summary
 from borel.engine.kernels.unbounded_secrets import JUMPS
 from borel.engine.problem.secret_and_kernel import boxes, merged
@@ -72,17 +71,6 @@ class _Side(NamedTuple):
     direct: np.ndarray  # a number it does not exceed
 
 
-def poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
-    """Enclose a polynomial over |t| <= half: coefficients at the centre, the last over the box."""
-    total = arithmetic.entry(inner, 0)
-    for k in range(1, ORDER + 1):
-        coefficient = arithmetic.entry(inner if k < ORDER else outer, k)
-        far = power(batched.point(half), k)[1]
-        reach = (np.zeros_like(far) if k % 2 == 0 else -far), far
-        total = batched.add(total, batched.multiply(coefficient, reach))
-    return batched.meet(batched.settled(total), arithmetic.entry(outer, 0))
-
-
 def offsets(low, high) -> tuple[Box, Box]:
     """Enclose the distances of the ends of boxes from their centres."""
     centre = batched.point(geometry(low, high)[0])
@@ -123,11 +111,10 @@ def side(
     seen = extremes(surface, (centre, centre), n, sign=sign, tol=tol, deadline=deadline)
     place = np.where(np.isfinite(seen.place), seen.place, 0.0)
     tube, speed, still = None, np.zeros(n), np.ones(n, bool)
-    start_at, kinked = place, np.zeros(n, bool)
+    start_at, ridge = place, None
     if surface.secret.continuous and surface.secret.dim == 1 and not len(surface.secret.atoms):
         boxes_ = low, high, centre, half, place[:, 0], sign
-        tube, kinked = along_kink(surface, *boxes_, tubes(surface, *boxes_))
-        place = np.where(kinked[:, None], centre[:, None], place)
+        tube, ridge = along_lines(surface, *boxes_, tubes(surface, *boxes_))
         start_at, speed, still = tube.place[:, None], tube.speed, np.isinf(tube.excess)
     lines: list[tuple[np.ndarray, np.ndarray | None]] = [(start_at, speed)]
     lines += [(place, None)] * (surface.diagonal is not None)
@@ -139,12 +126,13 @@ def side(
         sound.append(fine)
         smooth.append(even)
         flat = np.maximum(flat, least)
-    if kinked.any():  # the first path is the one along x = y
+    if ridge is not None and ridge.there.any():  # the first path is the one along it
         paths[0] = tuple(
-            tuple(np.where(kinked, v, u) for u, v in zip(*ends, strict=True))
-            for ends in zip(*paths, strict=True)
+            tuple(np.where(ridge.there, v, u) for u, v in zip(*ends, strict=True))
+            for ends in zip(paths[0], ridge.path, strict=True)
         )
-        sound[0], smooth[0] = (np.where(kinked, v[1], v[0]) for v in (sound, smooth))
+        mass = charged(surface, ridge.low[:, None], ridge.high[:, None])
+        sound[0], smooth[0] = np.where(ridge.there, mass, sound[0]), smooth[0] & ~ridge.there
     if surface.diagonal is not None and not sound[-1].all() and JUMPS & surface.graph.operations:
         for towards in (-1.0, 1.0):
             path, fine = _beside(surface, low, high, centre, half, place[:, 0], towards, sign)

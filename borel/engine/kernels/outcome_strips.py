@@ -1,0 +1,170 @@
+"""Outcomes for which the secrets where a kernel has kinks or jumps keep their order.
+
+The conditions of f(y|x) and of the prior turn on lines x = a + b y (`branch_lines`). Between two of
+them the secrets are taken as x = p(y) + r (q(y) - p(y)), 0 < r < 1: there the kinks stand still at
+the ends, whatever y is. At an end of the secrets that is far, or beside which the prior may have no
+Taylor series, a piece goes up to a secret short of it, the same for all of a box of outcomes.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from borel.numerics.graphs.branch_lines import CONDITIONS, Coordinates, Line, Strip, strip, strips
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.jets.interpreter import Program
+
+if TYPE_CHECKING:
+    from borel.engine.problem.secret_and_kernel import Surface
+
+_TRIES = 16
+"""So many boxes of outcomes that a line crosses are looked at in vain, one after another."""
+
+
+class Group(NamedTuple):
+    """Boxes of outcomes in one strip.
+
+    Attributes
+    ----------
+    strip : Strip
+        The strip.
+    lanes : ndarray of int
+        Which boxes.
+    """
+
+    strip: Strip
+    lanes: np.ndarray
+
+
+def strips_of(surface: Surface) -> OutcomeStrips | None:
+    """Return the strips of a kernel; None without conditions, or a density on a line."""
+    secret = surface.secret
+    if not (secret.continuous and secret.dim == 1 and surface.needs_y):
+        return None
+    if CONDITIONS.isdisjoint(surface.graph.operations):
+        return None
+    return surface.memo.fact("strips", lambda: OutcomeStrips(surface))
+
+
+class OutcomeStrips:
+    """The strips of a kernel, as they are asked for.
+
+    Parameters
+    ----------
+    surface : Surface
+        The kernel, with a condition, and a prior with a density on a line.
+    """
+
+    def __init__(self, surface: Surface):
+        secret = surface.secret
+        self.surface = surface
+        self.lower, self.upper = float(secret.lower[0]), float(secret.upper[0])
+        singular = () if secret.moments is None else secret.moments.ends
+        self.open = tuple(math.isinf(v) or v in singular for v in (self.lower, self.upper))
+        self._graphs = surface.plain[1].graph, surface.graph
+        self._known: list[tuple[float, float, Strip]] = []
+        self._pieces: dict[tuple, list[Surface]] = {}
+        self._along: dict[tuple, Any] = {}
+
+    def marks(self, low: float, high: float) -> list[float]:
+        """Return the outcomes between two at which strips end, as floats on both sides of each."""
+        found = strips(
+            self._graphs, self.lower, self.upper, self.surface.secret.breaks, (low, high)
+        )
+        ends = {end for one in found for end in (one.low, one.high) if math.isfinite(end)}
+        exact = {Fraction(end) for end in ends if low < end < high}
+        return sorted({round_(v) for v in exact for round_ in (fraction_down, fraction_up)})
+
+    def groups(self, low: np.ndarray, high: np.ndarray) -> list[Group]:
+        """Return the boxes of outcomes that lie in strips, by the strip."""
+        todo, out, tries = np.ones(len(low), bool), [], 0
+        for a, b, found in self._known:
+            self._take(out, todo, low, high, (a, b, found))
+        while todo.any() and tries < _TRIES:
+            k = int(np.argmax(todo))
+            y = (Fraction(float(low[k])) + Fraction(float(high[k]))) / 2
+            breaks = self.surface.secret.breaks
+            found = strip(self._graphs, self.lower, self.upper, breaks, y)
+            if found is not None:
+                ends = (
+                    v if math.isinf(v) else round_(Fraction(v))
+                    for v, round_ in zip(found[:2], (fraction_up, fraction_down), strict=True)
+                )
+                known = (*ends, found)
+                if known[:2] not in [v[:2] for v in self._known]:
+                    self._known.append(known)
+                self._take(out, todo, low, high, known)
+            tries += bool(todo[k])
+            todo[k] = False
+        return out
+
+    @staticmethod
+    def _take(out: list, todo: np.ndarray, low, high, known: tuple) -> None:
+        a, b, found = known
+        lanes = np.flatnonzero(todo & (a <= low) & (high <= b))
+        if len(lanes):
+            out.append(Group(found, lanes))
+            todo[lanes] = False
+
+    def pieces(self, of: Strip) -> list[Surface]:
+        """Return the integrand between the lines of a strip, as a function of y and r."""
+        key = of.low, of.high
+        if key not in self._pieces:
+            count = len(of.pieces)
+            made = []
+            for k, piece in enumerate(of.pieces):
+                left: Line | str | None = piece.left
+                right: Line | str | None = piece.right
+                if k == 0 and self.open[0]:
+                    left = "left"
+                if k == count - 1 and self.open[1]:
+                    right = "right"
+                made.append(self.surface.piece(_between(piece.graphs[0], left, right)))
+            self._pieces[key] = made
+        return self._pieces[key]
+
+    def along(
+        self, of: Strip, line: Line
+    ) -> tuple[tuple[Program, Program], tuple[Line | None, Line | None]]:
+        """Return log f(y|p(y) + offset) below and above a line x = p(y) of a strip.
+
+        With it, how far it is to the next lines, but for the ends of the secrets.
+        """
+        k = of.lines.index(line)
+        key = of.low, of.high, k
+        if key not in self._along:
+            programs = []
+            for piece in of.pieces[k : k + 2]:
+                b = Coordinates()
+                last = b.substituted(piece.graphs[1], line, b.add("input", "offset"))
+                programs.append(Program(b.graph(last, ("y", "offset")), self.surface.varies))
+            below = None if k == 0 else line.minus(of.lines[k - 1])
+            above = None if k == len(of.lines) - 1 else of.lines[k + 1].minus(line)
+            self._along[key] = (programs[0], programs[1]), (below, above)
+        return self._along[key]
+
+
+def _between(graph, left: Line | str | None, right: Line | str | None):
+    """Return an integrand with x between two ends, lines or numbers, times the Jacobian."""
+    b = Coordinates()
+
+    def gap(one: Line | str | None, other: Line | str | None) -> int:
+        if isinstance(one, Line) and isinstance(other, Line):
+            return b.line(*one.minus(other))
+        return b.add("subtract", node(one), node(other))
+
+    def node(end: Line | str | None) -> int:
+        return b.line(*end) if isinstance(end, Line) else b.add("input", end)
+
+    still = not isinstance(left, Line) or not left.slope
+    backwards = still and isinstance(right, Line) and bool(right.slope)
+    start, stop = (right, left) if backwards else (left, right)
+    reach = b.add("multiply", gap(stop, start), b.add("input", "r"))
+    from_ = start if isinstance(start, Line) else node(start)
+    whole = b.substituted(graph, from_, reach)
+    last = b.add("multiply", whole, gap(right, left))
+    return b.graph(last, ("y", "r", "shift", "left", "right"))
