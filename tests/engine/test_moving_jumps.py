@@ -267,5 +267,7 @@ def test_marks_hold_where_lines_meet_the_ends():
     marks = strips_of(surface).marks(-np.inf, np.inf)
     exact = [F(a) + s * F(0.1) for a in (0, 1) for s in (-1, 1)]
     for value in exact:
-        assert any(F(a) <= value <= F(b) for a, b in zip(marks, marks[1:] + marks[-1:], strict=True))
+        assert any(
+            F(a) <= value <= F(b) for a, b in zip(marks, marks[1:] + marks[-1:], strict=True)
+        )
     assert len(marks) <= 8

@@ -113,7 +113,10 @@ class Partition:
         """Return the fields of the bands, one row each, for boxes of outcomes."""
         out = np.empty((len(Band._fields) - 2, len(low)))
         out[:] = np.array([0, math.inf, 0, 1, 0, math.inf, 0, math.inf, 0, 1])[:, None]
-        finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
+        strips = strips_of(self.engine.surface)
+        if strips is not None:  # no outcome there has a density above 0: their leakage is 0
+            out[:, strips.dead(low, high)] = 0.0
+        finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high) & (out[1] > 0))
         for start in range(0, len(finite), _BLOCK):
             rows = finite[start : start + _BLOCK]
             tiny = self.engine.surface.underflows(low[rows] / 2 + high[rows] / 2)

@@ -439,6 +439,7 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
         beyond = beyond + np.abs(beyond) * 2.0**-50 + start
         beyond = beyond + np.abs(beyond) * 2.0**-50
         upper = np.where(beyond < upper, beyond, upper)
+        upper = np.where(np.isneginf(value[1]), -np.inf, upper)  # f = 0 there for every y
     lower = np.where(bounded & (found[0] > lower), found[0], lower)
     place = np.where(np.isfinite(centre), centre, place)
     upper, lower, charged = _within_support(surface, work, upper, lower)

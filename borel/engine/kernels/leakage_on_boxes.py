@@ -18,6 +18,7 @@ from borel.engine.kernels.essential_supremum import CentredBoxes, extremes
 from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry, poly_range
 from borel.engine.kernels.maximiser_tubes import along_lines, tubes
 from borel.engine.kernels.scalar_statistics import summary
+from borel.engine.kernels.tail_entropy import largest_mean
 from borel.engine.kernels.unbounded_secrets import JUMPS
 from borel.engine.problem.secret_and_kernel import boxes, merged
 from borel.numerics.intervals import batched
@@ -341,6 +342,10 @@ class Bands:
             signed = batched.negative(logs[0]), batched.negative(logs[1])
         lower, upper, gaps = _against(chosen, signed, half)
         mean = self._mean(chosen, gaps, density, ends, scale, mass, lower, upper)
+        if kind == "pml":  # also where f_Y fades, and no leakage is bounded
+            width = batched.subtract(batched.point(high), batched.point(low))
+            most = largest_mean(mass[1], top.direct + np.log(width[1]))
+            mean = mean[0], np.fmin(mean[1], most)
         total = mass[0] * np.exp(lower) * (1 - 1e-14), mass[1] * np.exp(upper) * (1 + 1e-14)
         total = tuple(np.nan_to_num(v, nan=d) for v, d in zip(total, (0.0, np.inf), strict=True))
         if kind == "pml":

@@ -351,7 +351,9 @@ def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     for j in range(dim):
         start = a[:, j] if dim == 1 else None
         found = surface.programs(ys.shift)[1].run(
-            surface.inputs(boxes(a, b, j, 2 * n), y, shift, ys.numbers_at(index)), 2 * n, start=start
+            surface.inputs(boxes(a, b, j, 2 * n), y, shift, ys.numbers_at(index)),
+            2 * n,
+            start=start,
         )
         decisions.append(found.decisions)
         kink = found.kink

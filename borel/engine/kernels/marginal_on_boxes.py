@@ -132,7 +132,10 @@ class Marginal:
                 continue
             a, b = low[lanes], high[lanes]
             first, last = reach(lines[0], a, b)[0], reach(lines[-1], a, b)[1]
-            left, right = self._around(first, strips.lower, 1.0), self._around(last, strips.upper, -1.0)
+            left, right = (
+                self._around(first, strips.lower, 1.0),
+                self._around(last, strips.upper, -1.0),
+            )
             # a line up to an end of the secrets meets it there
             good = (left <= first) | (not strips.open[0])
             good &= (last <= right) | (not strips.open[1])

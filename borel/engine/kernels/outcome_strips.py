@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from borel.numerics.graphs.branch_lines import CONDITIONS, Coordinates, Line, Strip, strip, strips
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
+    from borel.numerics.graphs.graph import Graph
 
 _TRIES = 16
 """So many boxes of outcomes that a line crosses are looked at in vain, one after another."""
@@ -70,14 +73,27 @@ class OutcomeStrips:
         self._pieces: dict[tuple, list[Surface]] = {}
         self._along: dict[tuple, Any] = {}
 
+    @cached_property
+    def _all(self) -> list[tuple[float, float, Strip]]:
+        """The strips from the least outcome on: all, if they are few."""
+        breaks, line = self.surface.secret.breaks, (-math.inf, math.inf)
+        return [_rounded(one) for one in strips(self._graphs, self.lower, self.upper, breaks, line)]
+
     def marks(self, low: float, high: float) -> list[float]:
         """Return the outcomes between two at which strips end, as floats on both sides of each."""
-        found = strips(
-            self._graphs, self.lower, self.upper, self.surface.secret.breaks, (low, high)
-        )
-        ends = {end for one in found for end in (one.low, one.high) if math.isfinite(end)}
-        exact = {Fraction(end) for end in ends if low < end < high}
-        return sorted({round_(v) for v in exact for round_ in (fraction_down, fraction_up)})
+        ends = {end for one in self._all for end in one[:2] if low < end < high}
+        return sorted(end for end in ends if math.isfinite(end))
+
+    def dead(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return which boxes of outcomes, perhaps unbounded ones, are seen to have density 0."""
+        out = np.zeros(len(low), bool)
+        if len(self.surface.secret.atoms) or self.surface.secret.rest:
+            return out
+        for a, b, found in self._all:
+            here = (a <= low) & (high <= b)
+            if here.any() and all(_is_0(piece.graphs[1]) for piece in found.pieces):
+                out |= here
+        return out
 
     def groups(self, low: np.ndarray, high: np.ndarray) -> list[Group]:
         """Return the boxes of outcomes that lie in strips, by the strip."""
@@ -90,11 +106,7 @@ class OutcomeStrips:
             breaks = self.surface.secret.breaks
             found = strip(self._graphs, self.lower, self.upper, breaks, y)
             if found is not None:
-                ends = (
-                    v if math.isinf(v) else round_(Fraction(v))
-                    for v, round_ in zip(found[:2], (fraction_up, fraction_down), strict=True)
-                )
-                known = (*ends, found)
+                known = _rounded(found)
                 if known[:2] not in [v[:2] for v in self._known]:
                     self._known.append(known)
                 self._take(out, todo, low, high, known)
@@ -148,7 +160,26 @@ class OutcomeStrips:
         return self._along[key]
 
 
-def _between(graph, left: Line | str | None, right: Line | str | None):
+def _rounded(one: Strip) -> tuple[float, float, Strip]:
+    """Return a strip after its ends as floats, rounded inwards."""
+    low, high = one.low, one.high
+    return (
+        low if isinstance(low, float) else fraction_up(low),
+        high if isinstance(high, float) else fraction_down(high),
+        one,
+    )
+
+
+def _is_0(log: Graph) -> bool:
+    """Return whether the logarithm of a density is that of 0, whatever its inputs are."""
+    if any(op == "input" for op, _ in log.nodes):
+        return False
+    zero = np.zeros((1, 1))
+    low, high = arithmetic.entry(Program(log).run({"y": (zero, zero)}).jet, 0)
+    return bool(np.all(np.isneginf(high)))
+
+
+def _between(graph: Graph, left: Line | str | None, right: Line | str | None) -> Graph:
     """Return an integrand with x between two ends, lines or numbers, times the Jacobian."""
     b = Coordinates()
 

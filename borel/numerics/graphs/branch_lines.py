@@ -277,7 +277,7 @@ def strips(
     They need not be all: it stops where there are too many, or where one is not found.
     """
     out: list[Strip] = []
-    y = Fraction(over[0]) if math.isfinite(over[0]) else -Fraction(2) ** 200
+    y = Fraction(over[0]) if math.isfinite(over[0]) else -(Fraction(2) ** 200)
     end = over[1] if math.isinf(over[1]) else Fraction(over[1])
     while len(out) < MOST:
         step = max(abs(y), 1) * Fraction(1, 2**64)
