@@ -16,7 +16,7 @@ import numpy as np
 
 from borel.engine.kernels.essential_supremum import CentredBoxes, extremes
 from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry, poly_range
-from borel.engine.kernels.maximiser_tubes import along_lines, tubes
+from borel.engine.kernels.maximiser_tubes import along_lines, chosen_paths, tubes
 from borel.engine.kernels.scalar_statistics import summary
 from borel.engine.kernels.tail_entropy import largest_mean
 from borel.engine.kernels.unbounded_secrets import JUMPS
@@ -128,10 +128,7 @@ def side(
         smooth.append(even)
         flat = np.maximum(flat, least)
     if ridge is not None and ridge.there.any():  # the first path is the one along it
-        paths[0] = tuple(
-            tuple(np.where(ridge.there, v, u) for u, v in zip(*ends, strict=True))
-            for ends in zip(paths[0], ridge.path, strict=True)
-        )
+        paths[0] = chosen_paths(ridge.there, ridge.path, paths[0])
         mass = charged(surface, ridge.low[:, None], ridge.high[:, None])
         sound[0], smooth[0] = np.where(ridge.there, mass, sound[0]), smooth[0] & ~ridge.there
     if surface.diagonal is not None and not sound[-1].all() and JUMPS & surface.graph.operations:

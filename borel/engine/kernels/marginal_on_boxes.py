@@ -21,7 +21,7 @@ from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
-    from borel.numerics.graphs.branch_lines import Line
+    from borel.numerics.graphs.branch_lines import BranchLine
     from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
 
@@ -54,7 +54,9 @@ def poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
     return batched.meet(batched.settled(total), arithmetic.entry(outer, 0))
 
 
-def reach(line: Line, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def range_of_line(
+    line: BranchLine, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return secrets between which a line is, for all outcomes of boxes."""
     level, slope = float(line.level), float(line.slope)
     ends = np.array([level + slope * low, level + slope * high])
@@ -131,7 +133,7 @@ class Marginal:
             if not any(line.slope for line in lines):
                 continue
             a, b = low[lanes], high[lanes]
-            first, last = reach(lines[0], a, b)[0], reach(lines[-1], a, b)[1]
+            first, last = range_of_line(lines[0], a, b)[0], range_of_line(lines[-1], a, b)[1]
             left, right = (
                 self._around(first, strips.lower, 1.0),
                 self._around(last, strips.upper, -1.0),

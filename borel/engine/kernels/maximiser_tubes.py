@@ -23,14 +23,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.kernels.marginal_on_boxes import ORDER, full, poly_range, reach
+from borel.engine.kernels.essential_supremum import Tubes
+from borel.engine.kernels.marginal_on_boxes import ORDER, full, poly_range, range_of_line
 from borel.engine.kernels.outcome_strips import strips_of
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
-    from borel.numerics.graphs.branch_lines import Line
+    from borel.numerics.graphs.branch_lines import BranchLine
     from borel.numerics.intervals.batched import Box
 
     Decisions = dict[int, tuple[np.ndarray, np.ndarray]]
@@ -40,26 +41,6 @@ _REACHES = (64.0, 24.0, 10.0, 5.0, 3.0)
 _NEWTON, _FINE, _PARTS = 3, 2.0**20, 4
 _UP = 1 + 2.0**-40
 _ULPS = 2.0**-50
-
-
-class Tubes(NamedTuple):
-    """Lines of secrets, one for each box of outcomes, and intervals of secrets around them.
-
-    Attributes
-    ----------
-    place, speed : ndarray (n,)
-        x0 and v; v = 0 where there is no tube.
-    low, high : ndarray (n,)
-        Ends of T; from inf to -inf where there is none.
-    excess : ndarray (n,)
-        What L exceeds its value along the line by at most, on T and for every y.
-    """
-
-    place: np.ndarray
-    speed: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    excess: np.ndarray
 
 
 class _Kernel(NamedTuple):
@@ -235,7 +216,7 @@ def _along(strips, strip, line, lanes, boxes, sign: float, tubes_: Tubes, out: R
         low, high, centre, half = (v[k] for v in boxes)
         r = size * half * max(1.0, abs(float(line.slope)))
         far = [np.minimum(r, _least(room, low, high)) for room in rooms]
-        ends = reach(line, low, high)
+        ends = range_of_line(line, low, high)
         left, right = ends[1] - far[0] * (1 - _ULPS), ends[0] + far[1] * (1 - _ULPS)
         left, right = left + np.abs(left) * _ULPS, right - np.abs(right) * _ULPS
         good = (left < right) & (far[0] >= 0) & (far[1] >= 0)
@@ -248,14 +229,10 @@ def _along(strips, strip, line, lanes, boxes, sign: float, tubes_: Tubes, out: R
             sides.append(found)
         tops = [_middle(arithmetic.entry(one.path[0], 0)) for one in sides]
         first = ~(tops[0] < tops[1])
-        best, other = (
-            tuple(
-                tuple(np.where(first, u, v) for u, v in zip(*pair, strict=True))
-                for pair in zip(sides[i].path, sides[1 - i].path, strict=True)
-            )
-            for i in (0, 1)
-        )
-        gap = poly_range(*(batched.subtract(u, v) for u, v in zip(other, best, strict=True)), half)
+        best = chosen_paths(first, sides[0].path, sides[1].path)
+        other = chosen_paths(first, sides[1].path, sides[0].path)
+        apart = [batched.subtract(u, v) for u, v in zip(other, best, strict=True)]
+        gap = poly_range(apart[0], apart[1], half)
         dead = np.isneginf(np.where(first, sides[1].most, sides[0].most))
         excess = np.where(dead, 0.0, np.maximum(gap[1], 0.0))
         good &= np.isfinite(excess) & np.isfinite(np.maximum(*tops))
@@ -272,6 +249,17 @@ def _along(strips, strip, line, lanes, boxes, sign: float, tubes_: Tubes, out: R
         out.low[k[good]] = np.maximum(ends[0] - beside, lower)[good]
         out.high[k[good]] = np.minimum(ends[1] + beside, upper)[good]
         todo = k[~good]
+
+
+def chosen_paths(
+    which: np.ndarray, one: tuple[Box, Box], other: tuple[Box, Box]
+) -> tuple[Box, Box]:
+    """Return the one pair of jets on some boxes, and the other one on the others."""
+
+    def chosen(u: Box, v: Box) -> Box:
+        return np.where(which, u[0], v[0]), np.where(which, u[1], v[1])
+
+    return chosen(one[0], other[0]), chosen(one[1], other[1])
 
 
 class _OneSide(NamedTuple):
@@ -302,9 +290,9 @@ def _one_side(program, low, high, centre, offset: Box, sign: float) -> _OneSide:
     return _OneSide((wide[0], wide[1]), np.broadcast_to(value[1], n), path)
 
 
-def _least(room: Line | None, low: np.ndarray, high: np.ndarray) -> Any:
+def _least(room: BranchLine | None, low: np.ndarray, high: np.ndarray) -> Any:
     """Return what a distance of two lines is at least on boxes; None for one without end."""
-    return np.inf if room is None else reach(room, low, high)[0]
+    return np.inf if room is None else range_of_line(room, low, high)[0]
 
 
 def _curved(inside: _Kernel, low, high, centre, x0, speed, scale) -> np.ndarray:

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.numerics.graphs.branch_lines import CONDITIONS, Coordinates, Line, Strip, strip, strips
+from borel.errors import NotEnclosed
+from borel.numerics.graphs.branch_lines import (
+    CONDITIONS,
+    BranchLine,
+    Coordinates,
+    Strip,
+    strip,
+    strips,
+)
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
@@ -105,7 +113,7 @@ class OutcomeStrips:
             y = (Fraction(float(low[k])) + Fraction(float(high[k]))) / 2
             breaks = self.surface.secret.breaks
             found = strip(self._graphs, self.lower, self.upper, breaks, y)
-            if found is not None:
+            if found is not None and self._written(found):
                 known = _rounded(found)
                 if known[:2] not in [v[:2] for v in self._known]:
                     self._known.append(known)
@@ -113,6 +121,16 @@ class OutcomeStrips:
             tries += bool(todo[k])
             todo[k] = False
         return out
+
+    def _written(self, of: Strip) -> bool:
+        """Return whether the functions of a strip can be written in floats."""
+        try:
+            self.pieces(of)
+            for line in of.lines:
+                self.along(of, line)
+        except NotEnclosed:
+            return False
+        return True
 
     @staticmethod
     def _take(out: list, todo: np.ndarray, low, high, known: tuple) -> None:
@@ -129,8 +147,8 @@ class OutcomeStrips:
             count = len(of.pieces)
             made = []
             for k, piece in enumerate(of.pieces):
-                left: Line | str | None = piece.left
-                right: Line | str | None = piece.right
+                left: BranchLine | str | None = piece.left
+                right: BranchLine | str | None = piece.right
                 if k == 0 and self.open[0]:
                     left = "left"
                 if k == count - 1 and self.open[1]:
@@ -140,8 +158,8 @@ class OutcomeStrips:
         return self._pieces[key]
 
     def along(
-        self, of: Strip, line: Line
-    ) -> tuple[tuple[Program, Program], tuple[Line | None, Line | None]]:
+        self, of: Strip, line: BranchLine
+    ) -> tuple[tuple[Program, Program], tuple[BranchLine | None, BranchLine | None]]:
         """Return log f(y|p(y) + offset) below and above a line x = p(y) of a strip.
 
         With it, how far it is to the next lines, but for the ends of the secrets.
@@ -164,8 +182,8 @@ def _rounded(one: Strip) -> tuple[float, float, Strip]:
     """Return a strip after its ends as floats, rounded inwards."""
     low, high = one.low, one.high
     return (
-        low if isinstance(low, float) else fraction_up(low),
-        high if isinstance(high, float) else fraction_down(high),
+        fraction_up(low) if isinstance(low, Fraction) else low,
+        fraction_down(high) if isinstance(high, Fraction) else high,
         one,
     )
 
@@ -175,27 +193,27 @@ def _is_0(log: Graph) -> bool:
     if any(op == "input" for op, _ in log.nodes):
         return False
     zero = np.zeros((1, 1))
-    low, high = arithmetic.entry(Program(log).run({"y": (zero, zero)}).jet, 0)
-    return bool(np.all(np.isneginf(high)))
+    top = arithmetic.entry(Program(log).run({"y": (zero, zero)}).jet, 0)[1]
+    return bool(np.all(np.isneginf(top)))
 
 
-def _between(graph: Graph, left: Line | str | None, right: Line | str | None) -> Graph:
+def _between(graph: Graph, left: BranchLine | str | None, right: BranchLine | str | None) -> Graph:
     """Return an integrand with x between two ends, lines or numbers, times the Jacobian."""
     b = Coordinates()
 
-    def gap(one: Line | str | None, other: Line | str | None) -> int:
-        if isinstance(one, Line) and isinstance(other, Line):
+    def gap(one: BranchLine | str | None, other: BranchLine | str | None) -> int:
+        if isinstance(one, BranchLine) and isinstance(other, BranchLine):
             return b.line(*one.minus(other))
         return b.add("subtract", node(one), node(other))
 
-    def node(end: Line | str | None) -> int:
-        return b.line(*end) if isinstance(end, Line) else b.add("input", end)
+    def node(end: BranchLine | str | None) -> int:
+        return b.line(*end) if isinstance(end, BranchLine) else b.add("input", end)
 
-    still = not isinstance(left, Line) or not left.slope
-    backwards = still and isinstance(right, Line) and bool(right.slope)
+    still = not isinstance(left, BranchLine) or not left.slope
+    backwards = still and isinstance(right, BranchLine) and bool(right.slope)
     start, stop = (right, left) if backwards else (left, right)
     reach = b.add("multiply", gap(stop, start), b.add("input", "r"))
-    from_ = start if isinstance(start, Line) else node(start)
+    from_ = start if isinstance(start, BranchLine) else node(start)
     whole = b.substituted(graph, from_, reach)
     last = b.add("multiply", whole, gap(right, left))
     return b.graph(last, ("y", "r", "shift", "left", "right"))

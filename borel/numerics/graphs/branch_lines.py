@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from borel.errors import NotEnclosed
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST = 32
 """So many pieces of a strip, and strips of a function, are looked at."""
+_FLOATS = 24
+"""A number is a sum of so many floats, at most."""
 CONDITIONS = COMPARISONS | frozenset("absolute maximum minimum fmax fmin sign".split())
 """Operations whose conditions are read."""
 _LARGEST = {"maximum", "fmax"}
@@ -43,7 +46,7 @@ _LOGIC = {
 }
 
 
-class Line(NamedTuple):
+class BranchLine(NamedTuple):
     """The secrets x = level + slope y.
 
     Attributes
@@ -55,24 +58,24 @@ class Line(NamedTuple):
     level: Fraction
     slope: Fraction
 
-    def minus(self, other: Line) -> Line:
+    def minus(self, other: BranchLine) -> BranchLine:
         """Return by how much it is above another line."""
-        return Line(self.level - other.level, self.slope - other.slope)
+        return BranchLine(self.level - other.level, self.slope - other.slope)
 
 
-class Piece(NamedTuple):
+class BranchPiece(NamedTuple):
     """Secrets between two lines, and functions of y and x there.
 
     Attributes
     ----------
-    left, right : Line or None
+    left, right : BranchLine or None
         The ends; None for infinity.
     graphs : tuple of Graph
         The functions, without the choices that are one between the ends.
     """
 
-    left: Line | None
-    right: Line | None
+    left: BranchLine | None
+    right: BranchLine | None
     graphs: tuple[Graph, ...]
 
 
@@ -83,16 +86,16 @@ class Strip(NamedTuple):
     ----------
     low, high : Fraction or float
         The ends; floats if infinite.
-    pieces : tuple of Piece
+    pieces : tuple of BranchPiece
         The secrets, in order.
     """
 
     low: Fraction | float
     high: Fraction | float
-    pieces: tuple[Piece, ...]
+    pieces: tuple[BranchPiece, ...]
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[BranchLine]:
         """The lines between pieces."""
         return [piece.left for piece in self.pieces[1:] if piece.left is not None]
 
@@ -100,7 +103,7 @@ class Strip(NamedTuple):
 class _Cut(Exception):
     """A condition turns between the ends of a piece."""
 
-    def __init__(self, line: Line):
+    def __init__(self, line: BranchLine):
         super().__init__(line)
         self.line = line
 
@@ -136,11 +139,11 @@ def strip(
     """
     found = _Strip(graphs, y)
     ends = [
-        None if math.isinf(v) else Line(Fraction(v), Fraction(0))
+        None if math.isinf(v) else BranchLine(Fraction(v), Fraction(0))
         for v in (lower, *sorted(b for b in set(breaks) if lower < b < upper), upper)
     ]
     try:
-        for left, right in zip(ends[:-1], ends[1:], strict=True):
+        for left, right in pairwise(ends):
             found.between(left, right)
     except _Undecided:
         return None
@@ -154,9 +157,9 @@ class _Strip:
         self.graphs, self.y = graphs, y
         self.low: Fraction | float = -math.inf
         self.high: Fraction | float = math.inf
-        self.pieces: list[Piece] = []
+        self.pieces: list[BranchPiece] = []
 
-    def between(self, left: Line | None, right: Line | None) -> None:
+    def between(self, left: BranchLine | None, right: BranchLine | None) -> None:
         """Add the pieces between two lines."""
         if len(self.pieces) >= MOST:
             raise _Undecided
@@ -166,9 +169,9 @@ class _Strip:
             self.between(left, cut.line)
             self.between(cut.line, right)
         else:
-            self.pieces.append(Piece(left, right, graphs))
+            self.pieces.append(BranchPiece(left, right, graphs))
 
-    def _sign(self, gap: Line) -> int:
+    def _sign(self, gap: BranchLine) -> int:
         """Return the sign of level + slope y at this y, and leave the strip where it is that."""
         if not gap.slope:
             return (gap.level > 0) - (gap.level < 0)
@@ -181,12 +184,14 @@ class _Strip:
             self.high = min(self.high, turn)
         return 1 if (gap.slope > 0) == (self.y > turn) else -1
 
-    def _side(self, form: tuple[Fraction, ...], left: Line | None, right: Line | None) -> int:
+    def _side(
+        self, form: tuple[Fraction, ...], left: BranchLine | None, right: BranchLine | None
+    ) -> int:
         """Return the sign of a + b y + c x between two lines."""
         a, b, c = form
         if not c:
-            return self._sign(Line(a, b))
-        line = Line(-a / c, -b / c)
+            return self._sign(BranchLine(a, b))
+        line = BranchLine(-a / c, -b / c)
         side = 1 if c > 0 else -1
         if left is not None and self._sign(line.minus(left)) <= 0:
             return side
@@ -194,7 +199,9 @@ class _Strip:
             return -side
         raise _Cut(line)
 
-    def _without_choices(self, graph: Graph, left: Line | None, right: Line | None) -> Graph:
+    def _without_choices(
+        self, graph: Graph, left: BranchLine | None, right: BranchLine | None
+    ) -> Graph:
         """Return a function between two lines, with one branch of each choice that is one there."""
         b, names = GraphBuilder(), ("y", "x")
         place: dict[int, int] = {}
@@ -314,24 +321,34 @@ class Coordinates(GraphBuilder):
         return self.add("multiply", self.exactly(factor), k)
 
     def exactly(self, value: Fraction) -> int:
-        """Add a number: a float, or a quotient of sums of two."""
-        if not (high := _near(value)):
-            if value.denominator == 1 or max(map(abs, value.as_integer_ratio())) >= 2**1000:
-                raise NotEnclosed(f"the number {float(value):.3g} is no sum of two floats")
-            parts = value.numerator, value.denominator
-            return self.add("divide", *(self.exactly(Fraction(v)) for v in parts))
-        if len(high) == 1:
-            return self.constant(high[0])
-        return self.add("add", *(self.constant(v) for v in high))
+        """Add a number: a sum of floats, or a quotient of two.
 
-    def substituted(self, graph: Graph, start: Line | int, reach: int) -> int:
+        Raises
+        ------
+        NotEnclosed
+            One that is too large or too small for that.
+        """
+        if (floats := _floats(value)) is None:
+            parts = [_floats(Fraction(v)) for v in value.as_integer_ratio()]
+            if None in parts:
+                raise NotEnclosed("a number that floats do not hold")
+            return self.add("divide", *(self._sum(part) for part in parts if part is not None))
+        return self._sum(floats)
+
+    def _sum(self, floats: list[float]) -> int:
+        total, *more = (self.constant(v) for v in floats)
+        for k in more:
+            total = self.add("add", total, k)
+        return total
+
+    def substituted(self, graph: Graph, start: BranchLine | int, reach: int) -> int:
         """Add a function of y and x with x = start + reach, where what cancels is left out.
 
         Parameters
         ----------
         graph : Graph
             The function.
-        start : Line or int
+        start : BranchLine or int
             A line, or a node that is a number.
         reach : int
             The node of what is added to it.
@@ -340,7 +357,7 @@ class Coordinates(GraphBuilder):
         for (op, args), form in zip(graph.nodes, affine(graph, ("y", "x")), strict=True):
             if form is not None and form[2]:
                 level, slope, factor = form
-                if isinstance(start, Line):
+                if isinstance(start, BranchLine):
                     level, slope = level + factor * start.level, slope + factor * start.slope
                     more = self.times(factor, reach)
                 else:
@@ -355,14 +372,16 @@ class Coordinates(GraphBuilder):
         return place[-1]
 
 
-def _near(value: Fraction) -> list[float]:
-    """Return floats, one or two, whose sum is a number, if there are such."""
-    try:
-        first = float(value)
-    except OverflowError:
-        return []
-    rest = value - Fraction(first)
-    if not rest:
-        return [first]
-    second = float(rest)
-    return [first, second] if Fraction(second) == rest else []
+def _floats(value: Fraction) -> list[float] | None:
+    """Return floats whose sum is a number, the largest first; None if there are not a few such."""
+    out: list[float] = []
+    rest = value
+    while rest or not out:
+        try:
+            out.append(float(rest))
+        except OverflowError:
+            return None
+        if len(out) > _FLOATS or (rest and not out[-1]):
+            return None
+        rest -= Fraction(out[-1])
+    return out
