@@ -135,7 +135,9 @@ class OutcomeStrips:
     @staticmethod
     def _take(out: list, todo: np.ndarray, low, high, known: tuple) -> None:
         a, b, found = known
-        lanes = np.flatnonzero(todo & (a <= low) & (high <= b))
+        # at the very end of a strip a condition may be another one: it is no part of a point
+        inside = (a <= low) & (high <= b) & ((low < high) | ((a < low) & (high < b)))
+        lanes = np.flatnonzero(todo & inside)
         if len(lanes):
             out.append(Group(found, lanes))
             todo[lanes] = False
