@@ -344,7 +344,9 @@ class Bands:
             most = largest_mean(mass[1], top.direct + np.log(width[1]))
             mean = mean[0], np.fmin(mean[1], most)
         total = mass[0] * np.exp(lower) * (1 - 1e-14), mass[1] * np.exp(upper) * (1 + 1e-14)
-        total = tuple(np.nan_to_num(v, nan=d) for v, d in zip(total, (0.0, np.inf), strict=True))
+        total = tuple(
+            np.where(np.isnan(v), d, v) for v, d in zip(total, (0.0, np.inf), strict=True)
+        )
         if kind == "pml":
             logs_of_top = [*top.paths, _constant(top.direct)]
             unit = batched.point(np.ones(n))

@@ -16,6 +16,7 @@ from borel.engine.kernels import marginal_integral
 from borel.engine.kernels.outcome_strips import strips_of
 from borel.engine.kernels.quadrature_rules import Outcomes, power
 from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import TINY
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
 
@@ -60,7 +61,9 @@ def range_of_line(
     """Return secrets between which a line is, for all outcomes of boxes."""
     level, slope = float(line.level), float(line.slope)
     ends = np.array([level + slope * low, level + slope * high])
-    room = (abs(level) + abs(slope) * np.maximum(np.abs(low), np.abs(high))) * 2.0**-50
+    far = np.maximum(np.abs(low), np.abs(high))
+    # TINY: numbers so small are not rounded relatively
+    room = (abs(level) + abs(slope) * far) * 2.0**-50 + (2 + far) * TINY
     return ends.min(axis=0) - room, ends.max(axis=0) + room
 
 

@@ -77,7 +77,7 @@ class OutcomeStrips:
         singular = () if secret.moments is None else secret.moments.ends
         self.open = tuple(math.isinf(v) or v in singular for v in (self.lower, self.upper))
         self._graphs = surface.plain[1].graph, surface.graph
-        self._known: list[tuple[float, float, Strip]] = []
+        self._known: list[tuple[Strip, tuple[float, float, Strip] | None]] = []
         self._pieces: dict[tuple, list[Surface]] = {}
         self._along: dict[tuple, Any] = {}
 
@@ -106,21 +106,26 @@ class OutcomeStrips:
     def groups(self, low: np.ndarray, high: np.ndarray) -> list[Group]:
         """Return the boxes of outcomes that lie in strips, by the strip."""
         todo, out, tries = np.ones(len(low), bool), [], 0
-        for a, b, found in self._known:
-            self._take(out, todo, low, high, (a, b, found))
         while todo.any() and tries < _TRIES:
             k = int(np.argmax(todo))
-            y = (Fraction(float(low[k])) + Fraction(float(high[k]))) / 2
-            breaks = self.surface.secret.breaks
-            found = strip(self._graphs, self.lower, self.upper, breaks, y)
-            if found is not None and self._written(found):
-                known = _rounded(found)
-                if known[:2] not in [v[:2] for v in self._known]:
-                    self._known.append(known)
+            known = self._at((Fraction(float(low[k])) + Fraction(float(high[k]))) / 2)
+            if known is not None:
                 self._take(out, todo, low, high, known)
             tries += bool(todo[k])
             todo[k] = False
         return out
+
+    def _at(self, y: Fraction) -> tuple[float, float, Strip] | None:
+        """Return the strip of an outcome, if it can be written: one that is known, or a new one."""
+        for one, known in self._known:
+            if one.low < y < one.high:
+                return known
+        found = strip(self._graphs, self.lower, self.upper, self.surface.secret.breaks, y)
+        if found is None:
+            return None
+        known = _rounded(found) if self._written(found) else None
+        self._known.append((found, known))
+        return known
 
     def _written(self, of: Strip) -> bool:
         """Return whether the functions of a strip can be written in floats."""
@@ -128,7 +133,8 @@ class OutcomeStrips:
             self.pieces(of)
             for line in of.lines:
                 self.along(of, line)
-        except NotEnclosed:
+                float(line.level), float(line.slope)
+        except (NotEnclosed, OverflowError):
             return False
         return True
 

@@ -143,6 +143,7 @@ def strip(
         for v in (lower, *sorted(b for b in set(breaks) if lower < b < upper), upper)
     ]
     try:
+        found.count(len(ends) - 1)
         for left, right in pairwise(ends):
             found.between(left, right)
     except _Undecided:
@@ -158,14 +159,20 @@ class _Strip:
         self.low: Fraction | float = -math.inf
         self.high: Fraction | float = math.inf
         self.pieces: list[BranchPiece] = []
+        self._room = MOST
+
+    def count(self, more: int) -> None:
+        """Count pieces before they are looked at, so that none is where there are too many."""
+        self._room -= more
+        if self._room < 0:
+            raise _Undecided
 
     def between(self, left: BranchLine | None, right: BranchLine | None) -> None:
         """Add the pieces between two lines."""
-        if len(self.pieces) >= MOST:
-            raise _Undecided
         try:
             graphs = tuple(self._without_choices(g, left, right) for g in self.graphs)
         except _Cut as cut:
+            self.count(1)
             self.between(left, cut.line)
             self.between(cut.line, right)
         else:
