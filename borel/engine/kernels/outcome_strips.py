@@ -123,7 +123,7 @@ class OutcomeStrips:
         found = strip(self._graphs, self.lower, self.upper, self.surface.secret.breaks, y)
         if found is None:
             return None
-        known = _rounded(found) if self._written(found) else None
+        known = _rounded(found) if found.pieces and self._written(found) else None
         self._known.append((found, known))
         return known
 

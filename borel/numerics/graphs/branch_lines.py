@@ -87,7 +87,7 @@ class Strip(NamedTuple):
     low, high : Fraction or float
         The ends; floats if infinite.
     pieces : tuple of BranchPiece
-        The secrets, in order.
+        The secrets, in order; none if there are too many.
     """
 
     low: Fraction | float
@@ -108,14 +108,20 @@ class _Cut(Exception):
         self.line = line
 
 
-class _Undecided(Exception):
-    """Two lines meet at this y, or there are too many of them."""
+class _Meeting(Exception):
+    """Two lines meet at this y."""
+
+
+class _TooMany(Exception):
+    """There are more lines than are looked at."""
 
 
 def strip(
     graphs: Sequence[Graph], lower: float, upper: float, breaks: Sequence[float], y: Fraction
 ) -> Strip | None:
-    """Return the strip of a number y; None if lines meet there, or there are too many.
+    """Return the strip of a number y; None if lines meet there.
+
+    Where there are too many lines, it has no pieces: all numbers between its ends are like y.
 
     Parameters
     ----------
@@ -146,8 +152,10 @@ def strip(
         found.count(len(ends) - 1)
         for left, right in pairwise(ends):
             found.between(left, right)
-    except _Undecided:
+    except _Meeting:
         return None
+    except _TooMany:
+        return Strip(found.low, found.high, ())
     return Strip(found.low, found.high, tuple(found.pieces))
 
 
@@ -165,7 +173,7 @@ class _Strip:
         """Count pieces before they are looked at, so that none is where there are too many."""
         self._room -= more
         if self._room < 0:
-            raise _Undecided
+            raise _TooMany
 
     def between(self, left: BranchLine | None, right: BranchLine | None) -> None:
         """Add the pieces between two lines."""
@@ -184,7 +192,7 @@ class _Strip:
             return (gap.level > 0) - (gap.level < 0)
         turn = -gap.level / gap.slope
         if turn == self.y:
-            raise _Undecided
+            raise _Meeting
         if turn < self.y:
             self.low = max(self.low, turn)
         else:
@@ -296,7 +304,7 @@ def strips(
     while len(out) < MOST:
         step = max(abs(y), 1) * Fraction(1, 2**64)
         found = strip(graphs, lower, upper, breaks, y + step)
-        if found is None:
+        if found is None or not found.pieces:
             break
         out.append(found)
         if not found.high < end:
