@@ -91,6 +91,42 @@ def test_lines_that_meet_at_an_outcome_are_no_strip():
     assert strip([graph], 0.0, 1.0, (), F(1, 2)) is None
 
 
+def test_too_many_lines_are_seen_at_once():
+    """40 thresholds, the last one first: a strip without pieces, and nothing deep."""
+
+    def steps(y, x):
+        return np.exp(-abs(y - sum(np.where(x > k / 41, 1.0, 0.0) for k in range(40, 0, -1))))
+
+    graph = trace(steps, ("y", "x"), ())
+    found = strip([graph], 0.0, 1.0, (), F(1, 2))
+    assert found.pieces == () and found.low < F(1, 2) < found.high
+    assert strip([graph], 0.0, 1.0, (), found.low / 2 + F(1, 4)) == found
+    assert strips([graph], 0.0, 1.0, (), (-np.inf, np.inf)) == []
+
+
+def test_boxes_are_in_the_same_strips_whatever_was_asked_before():
+    """More boxes than are tried in vain, then one in a strip: it is not found because it was."""
+    kernel = UNIFORM * mech(lambda y, x: np.exp(-abs(y - x - 0.25)) / 2)
+    low = np.array([0.1] * 20 + [0.4])  # those at 0.1 hold the end of a strip, 1/4
+    high = np.array([0.3] * 20 + [0.5])
+    fresh, used = (strips_of(engine_for(kernel).surface) for _ in range(2))
+    used.groups(low[-1:], high[-1:])
+    seen = [[g.lanes.tolist() for g in one.groups(low, high)] for one in (fresh, used)]
+    assert seen[0] == seen[1]
+
+
+def test_lines_beyond_floats_are_left_alone():
+    """x > 1e400 + y: no float holds that line, and none is asked for."""
+
+    def far(y, x):
+        return np.where(x * 1e-200 > 1e200 + y * 1e-200, np.exp(-abs(y)), np.exp(-abs(y))) / 2
+
+    joint = bl.normal(mu=0, sigma=1) * bl.Mechanism(far, secret=LINE, outcome=LINE)
+    found = strips_of(engine_for(joint).surface)
+    assert found is not None
+    assert found.groups(np.array([0.25]), np.array([0.5])) == []
+
+
 # -- uniform noise on a secret in an interval -----------------------------------------------------
 
 WIDTH = F(1, 4)

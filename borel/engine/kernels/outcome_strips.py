@@ -133,8 +133,7 @@ class OutcomeStrips:
             self.pieces(of)
             for line in of.lines:
                 self.along(of, line)
-                float(line.level), float(line.slope)
-        except (NotEnclosed, OverflowError):
+        except NotEnclosed:
             return False
         return True
 
