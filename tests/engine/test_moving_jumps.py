@@ -12,7 +12,7 @@ import pytest
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.kernels.outcome_strips import strips_of
+from borel.engine.kernels.outcome_strips import OutcomeStrips, strips_of
 from borel.numerics.graphs.branch_lines import BranchLine, Coordinates, strip, strips
 from borel.numerics.graphs.float64 import evaluate
 from borel.numerics.graphs.trace import trace
@@ -109,7 +109,7 @@ def test_boxes_are_in_the_same_strips_whatever_was_asked_before():
     kernel = UNIFORM * mech(lambda y, x: np.exp(-abs(y - x - 0.25)) / 2)
     low = np.array([0.1] * 20 + [0.4])  # those at 0.1 hold the end of a strip, 1/4
     high = np.array([0.3] * 20 + [0.5])
-    fresh, used = (strips_of(engine_for(kernel).surface) for _ in range(2))
+    fresh, used = (OutcomeStrips(engine_for(kernel).surface) for _ in range(2))
     used.groups(low[-1:], high[-1:])
     seen = [[g.lanes.tolist() for g in one.groups(low, high)] for one in (fresh, used)]
     assert seen[0] == seen[1]
