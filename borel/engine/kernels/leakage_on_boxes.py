@@ -339,10 +339,10 @@ class Bands:
             signed = batched.negative(logs[0]), batched.negative(logs[1])
         lower, upper, gaps = _against(chosen, signed, half)
         mean = self._mean(chosen, gaps, density, ends, scale, mass, lower, upper)
-        if kind == "pml":  # also where f_Y fades, and no leakage is bounded
+        if kind == "pml":  # where f_Y fades, and no leakage is bounded; elsewhere boxes are cut
             width = batched.subtract(batched.point(high), batched.point(low))
             most = largest_mean(mass[1], top.direct + np.log(width[1]))
-            mean = mean[0], np.fmin(mean[1], most)
+            mean = mean[0], np.where(np.isfinite(mean[1]), mean[1], most)
         total = mass[0] * np.exp(lower) * (1 - 1e-14), mass[1] * np.exp(upper) * (1 + 1e-14)
         total = tuple(
             np.where(np.isnan(v), d, v) for v, d in zip(total, (0.0, np.inf), strict=True)
