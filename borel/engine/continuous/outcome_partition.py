@@ -12,6 +12,7 @@ from borel import settings
 from borel.engine.kernels import leakage_far_out, unbounded_secrets
 from borel.engine.kernels.essential_supremum import halves
 from borel.engine.kernels.leakage_on_boxes import Band
+from borel.engine.kernels.outcome_strips import strips_of
 from borel.numerics.intervals.batched import LARGEST
 from borel.numerics.intervals.rounding import TINY
 from borel.probability.countable_law import Values
@@ -79,7 +80,10 @@ class Partition:
         if secret.dim == 1 and secret.continuous:
             marks += [float(secret.lower[0]), float(secret.upper[0]), *secret.breaks]
             marks += self._limits or _ends_of_mass(secret)
-            marks += engine.surface.turns
+            strips = strips_of(engine.surface)
+            exact = [] if strips is None else strips.marks(line.lower, line.upper)
+            about = [m for m in engine.surface.turns if not _among(m, exact)]
+            marks = [m for m in marks if not _among(m, exact)] + about + exact
         elif secret.dim > 1 and engine.bands.cover.secret.dim == 1:
             one = engine.bands.cover.secret  # the ends of a summary
             marks += [float(one.lower[0]), float(one.upper[0])]
@@ -97,7 +101,7 @@ class Partition:
         for a, b in pairwise(inner):
             pieces = max(2, math.ceil(_FIRST * (b - a) / (inner[-1] - inner[0])))
             cuts += list(np.linspace(a, b, pieces + 1)[:-1])
-        cuts.append(inner[-1])
+        cuts = sorted({*cuts, inner[-1]})
         low, high = [*cuts[:-1]], [*cuts[1:]]
         if math.isinf(line.lower):
             low, high = [-math.inf, *low], [cuts[0], *high]
@@ -109,7 +113,10 @@ class Partition:
         """Return the fields of the bands, one row each, for boxes of outcomes."""
         out = np.empty((len(Band._fields) - 2, len(low)))
         out[:] = np.array([0, math.inf, 0, 1, 0, math.inf, 0, math.inf, 0, 1])[:, None]
-        finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
+        strips = strips_of(self.engine.surface)
+        if strips is not None:  # no outcome there has a density above 0: their leakage is 0
+            out[:, strips.dead(low, high)] = 0.0
+        finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high) & (out[1] > 0))
         for start in range(0, len(finite), _BLOCK):
             rows = finite[start : start + _BLOCK]
             tiny = self.engine.surface.underflows(low[rows] / 2 + high[rows] / 2)
@@ -420,6 +427,11 @@ class Partition:
         k = int(np.argmax(self.lower))
         a, b = self.low[k], self.high[k]
         return {"y": float(b if np.isinf(a) else a if np.isinf(b) else a + (b - a) / 2)}
+
+
+def _among(place: float, exact: list[float]) -> bool:
+    """Return whether a mark is one that is known better, but for rounding."""
+    return any(abs(place - mark) <= 2.0**-45 * abs(mark) for mark in exact)
 
 
 def _widen(out: np.ndarray, slack: float) -> None:

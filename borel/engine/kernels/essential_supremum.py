@@ -21,7 +21,6 @@ from borel.numerics.jets import arithmetic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from borel.engine.kernels.maximiser_tubes import Tubes
     from borel.numerics.intervals.batched import Box
 
 _LANES = 400_000
@@ -74,6 +73,26 @@ class _Bounds(NamedTuple):
     direct: np.ndarray  # the range over the box of outcomes and secrets, from above
     a: np.ndarray
     b: np.ndarray
+
+
+class Tubes(NamedTuple):
+    """Lines of secrets, one for each box of outcomes, and intervals of secrets around them.
+
+    Attributes
+    ----------
+    place, speed : ndarray (n,)
+        x0 and v; v = 0 where there is no tube.
+    low, high : ndarray (n,)
+        Ends of T; from inf to -inf where there is none.
+    excess : ndarray (n,)
+        What L exceeds its value along the line by at most, on T and for every y.
+    """
+
+    place: np.ndarray
+    speed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    excess: np.ndarray
 
 
 class CentredBoxes(NamedTuple):
@@ -439,6 +458,7 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
         beyond = beyond + np.abs(beyond) * 2.0**-50 + start
         beyond = beyond + np.abs(beyond) * 2.0**-50
         upper = np.where(beyond < upper, beyond, upper)
+        upper = np.where(np.isneginf(value[1]), -np.inf, upper)  # f = 0 there for every y
     lower = np.where(bounded & (found[0] > lower), found[0], lower)
     place = np.where(np.isfinite(centre), centre, place)
     upper, lower, charged = _within_support(surface, work, upper, lower)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.engine.kernels.essential_supremum import CentredBoxes, extremes
-from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry
-from borel.engine.kernels.maximiser_tubes import along_kink, tubes
-from borel.engine.kernels.quadrature_rules import power
+from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry, poly_range
+from borel.engine.kernels.maximiser_tubes import along_lines, chosen_paths, tubes
 from borel.engine.kernels.scalar_statistics import summary
+from borel.engine.kernels.tail_entropy import largest_mean
 from borel.engine.kernels.unbounded_secrets import JUMPS
 from borel.engine.problem.secret_and_kernel import boxes, merged
 from borel.numerics.intervals import batched
@@ -72,17 +72,6 @@ class _Side(NamedTuple):
     direct: np.ndarray  # a number it does not exceed
 
 
-def poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
-    """Enclose a polynomial over |t| <= half: coefficients at the centre, the last over the box."""
-    total = arithmetic.entry(inner, 0)
-    for k in range(1, ORDER + 1):
-        coefficient = arithmetic.entry(inner if k < ORDER else outer, k)
-        far = power(batched.point(half), k)[1]
-        reach = (np.zeros_like(far) if k % 2 == 0 else -far), far
-        total = batched.add(total, batched.multiply(coefficient, reach))
-    return batched.meet(batched.settled(total), arithmetic.entry(outer, 0))
-
-
 def offsets(low, high) -> tuple[Box, Box]:
     """Enclose the distances of the ends of boxes from their centres."""
     centre = batched.point(geometry(low, high)[0])
@@ -123,11 +112,10 @@ def side(
     seen = extremes(surface, (centre, centre), n, sign=sign, tol=tol, deadline=deadline)
     place = np.where(np.isfinite(seen.place), seen.place, 0.0)
     tube, speed, still = None, np.zeros(n), np.ones(n, bool)
-    start_at, kinked = place, np.zeros(n, bool)
+    start_at, ridge = place, None
     if surface.secret.continuous and surface.secret.dim == 1 and not len(surface.secret.atoms):
         boxes_ = low, high, centre, half, place[:, 0], sign
-        tube, kinked = along_kink(surface, *boxes_, tubes(surface, *boxes_))
-        place = np.where(kinked[:, None], centre[:, None], place)
+        tube, ridge = along_lines(surface, *boxes_, tubes(surface, *boxes_))
         start_at, speed, still = tube.place[:, None], tube.speed, np.isinf(tube.excess)
     lines: list[tuple[np.ndarray, np.ndarray | None]] = [(start_at, speed)]
     lines += [(place, None)] * (surface.diagonal is not None)
@@ -139,12 +127,10 @@ def side(
         sound.append(fine)
         smooth.append(even)
         flat = np.maximum(flat, least)
-    if kinked.any():  # the first path is the one along x = y
-        paths[0] = tuple(
-            tuple(np.where(kinked, v, u) for u, v in zip(*ends, strict=True))
-            for ends in zip(*paths, strict=True)
-        )
-        sound[0], smooth[0] = (np.where(kinked, v[1], v[0]) for v in (sound, smooth))
+    if ridge is not None and ridge.there.any():  # the first path is the one along it
+        paths[0] = chosen_paths(ridge.there, ridge.path, paths[0])
+        mass = charged(surface, ridge.low[:, None], ridge.high[:, None])
+        sound[0], smooth[0] = np.where(ridge.there, mass, sound[0]), smooth[0] & ~ridge.there
     if surface.diagonal is not None and not sound[-1].all() and JUMPS & surface.graph.operations:
         for towards in (-1.0, 1.0):
             path, fine = _beside(surface, low, high, centre, half, place[:, 0], towards, sign)
@@ -353,8 +339,14 @@ class Bands:
             signed = batched.negative(logs[0]), batched.negative(logs[1])
         lower, upper, gaps = _against(chosen, signed, half)
         mean = self._mean(chosen, gaps, density, ends, scale, mass, lower, upper)
+        if kind == "pml":  # where f_Y fades, and no leakage is bounded; elsewhere boxes are cut
+            width = batched.subtract(batched.point(high), batched.point(low))
+            most = largest_mean(mass[1], top.direct + np.log(width[1]))
+            mean = mean[0], np.where(np.isfinite(mean[1]), mean[1], most)
         total = mass[0] * np.exp(lower) * (1 - 1e-14), mass[1] * np.exp(upper) * (1 + 1e-14)
-        total = tuple(np.nan_to_num(v, nan=d) for v, d in zip(total, (0.0, np.inf), strict=True))
+        total = tuple(
+            np.where(np.isnan(v), d, v) for v, d in zip(total, (0.0, np.inf), strict=True)
+        )
         if kind == "pml":
             logs_of_top = [*top.paths, _constant(top.direct)]
             unit = batched.point(np.ones(n))

@@ -264,7 +264,9 @@ def _cells_of_density(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
         return _smooth_cells(surface, ys, index, a, b)
     y = ys.at(index[few])
     found = surface.programs(ys.shift)[1].run(
-        surface.inputs(boxes(a[few], b[few], 0, 2), y, ys.shift[index[few]], ys.ends(index[few])),
+        surface.inputs(
+            boxes(a[few], b[few], 0, 2), y, ys.shift[index[few]], ys.numbers_at(index[few])
+        ),
         2,
         start=a[few, 0],
     )
@@ -349,7 +351,9 @@ def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     for j in range(dim):
         start = a[:, j] if dim == 1 else None
         found = surface.programs(ys.shift)[1].run(
-            surface.inputs(boxes(a, b, j, 2 * n), y, shift, ys.ends(index)), 2 * n, start=start
+            surface.inputs(boxes(a, b, j, 2 * n), y, shift, ys.numbers_at(index)),
+            2 * n,
+            start=start,
         )
         decisions.append(found.decisions)
         kink = found.kink

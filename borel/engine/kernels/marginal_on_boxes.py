@@ -1,9 +1,8 @@
 """f_Y over boxes of outcomes, as polynomials: by a theorem, or by integrals over the secret.
 
-A kernel with a kink on the line x = y is integrated on both sides of it in the coordinate r of
-x = y + r (end - y), where the kink stands still: up to the ends of the secrets, or up to a secret
-short of an end that is far or beside which the prior may have no Taylor series. The secrets
-beyond count as they are.
+A kernel with kinks or jumps that move with y is integrated between them (`outcome_strips`): up to
+the ends of the secrets, or up to a secret short of an end that is far or beside which the prior
+may have no Taylor series. The secrets beyond count as they are.
 """
 
 from __future__ import annotations
@@ -14,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.kernels import marginal_integral
-from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.engine.kernels.outcome_strips import strips_of
+from borel.engine.kernels.quadrature_rules import Outcomes, power
 from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import TINY
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
+    from borel.numerics.graphs.branch_lines import BranchLine
     from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
 
@@ -40,6 +42,29 @@ def full(a: Box, length: int, n: int) -> Box:
     out = np.zeros((2, length, n))
     out[0, : len(a[0])], out[1, : len(a[0])] = a
     return out[0], out[1]
+
+
+def poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
+    """Enclose a polynomial over |t| <= half: coefficients at the centre, the last over the box."""
+    total = arithmetic.entry(inner, 0)
+    for k in range(1, ORDER + 1):
+        coefficient = arithmetic.entry(inner if k < ORDER else outer, k)
+        far = power(batched.point(half), k)[1]
+        reach = (np.zeros_like(far) if k % 2 == 0 else -far), far
+        total = batched.add(total, batched.multiply(coefficient, reach))
+    return batched.meet(batched.settled(total), arithmetic.entry(outer, 0))
+
+
+def range_of_line(
+    line: BranchLine, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return secrets between which a line is, for all outcomes of boxes."""
+    level, slope = float(line.level), float(line.slope)
+    ends = np.array([level + slope * low, level + slope * high])
+    far = np.maximum(np.abs(low), np.abs(high))
+    # TINY: numbers so small are not rounded relatively
+    room = (abs(level) + abs(slope) * far) * 2.0**-50 + (2 + far) * TINY
+    return ends.min(axis=0) - room, ends.max(axis=0) + room
 
 
 class Marginal:
@@ -73,22 +98,17 @@ class Marginal:
         n = len(low)
         poly, rest = np.full((2, 2 * ORDER + 1, n), np.nan), np.zeros((2, n))
         about: dict[str, Any] = {"rtol": rtol, "deadline": deadline}
-        lefts, rights = self._wedges(low, high)
-        by_wedge = np.flatnonzero(lefts <= rights)
-        if len(by_wedge):
-            pair = lefts[by_wedge], rights[by_wedge]
-            at = self._outcomes(low, high, shift, by_wedge)
-            models = [
-                marginal_integral.marginal(self.surface, at, cover=self._beyond(*pair), **about)[0]
-            ]
-            for end in pair:
-                wedges = at._replace(end=end)
-                models.append(marginal_integral.marginal(self.surface.wedge, wedges, **about)[0])
-            total, loose = models[0].polynomial, models[0].rest
-            for more in models[1:]:
+        for pieces, lanes, left, right in self._pieces(low, high):
+            at = self._outcomes(low, high, shift, lanes)
+            cover = self._beyond(left, right)
+            model = marginal_integral.marginal(self.surface, at, cover=cover, **about)[0]
+            total, loose = model.polynomial, model.rest
+            at = at._replace(numbers={"left": left, "right": right})
+            for piece in pieces:
+                more = marginal_integral.marginal(piece, at, **about)[0]
                 total, loose = batched.add(total, more.polynomial), batched.add(loose, more.rest)
-            poly[:, :, by_wedge], rest[:, by_wedge] = np.array(total), np.array(loose)
-        # and what the wedges left without a bound
+            poly[:, :, lanes], rest[:, lanes] = np.array(total), np.array(loose)
+        # and what the pieces left without a bound
         lost = ~np.isfinite(poly).all(axis=(0, 1)) | ~np.isfinite(rest).all(axis=0)
         if lost.any():
             at = self._outcomes(low, high, shift, np.flatnonzero(lost))
@@ -103,19 +123,31 @@ class Marginal:
         a, b = low[chosen], high[chosen]
         return Outcomes(a, b, geometry(a, b)[0], ORDER, shift[chosen])
 
-    def _wedges(self, low, high) -> tuple[np.ndarray, np.ndarray]:
-        """Return secrets on both sides of boxes, between which a kink on x = y is followed.
+    def _pieces(self, low, high) -> list[tuple[list[Surface], np.ndarray, Any, Any]]:
+        """Return pieces of the secrets on groups of boxes, with the secrets at which they end.
 
-        NaN where there is no such kink, or no such secrets.
+        Boxes for which there are none, or nothing moves, are left out.
         """
-        secret, surface = self.surface.secret, self.surface
-        if not surface.kinked:
-            none = np.full(len(low), np.nan)
-            return none, none
-        ends = float(secret.lower[0]), float(secret.upper[0])
-        left, right = self._around(low, ends[0], 1.0), self._around(high, ends[1], -1.0)
-        inside = (low >= ends[0]) & (high <= ends[1]) & (left <= low) & (high <= right)
-        return np.where(inside, left, np.nan), np.where(inside, right, np.nan)
+        out: list[tuple[list[Surface], np.ndarray, Any, Any]] = []
+        strips = strips_of(self.surface)
+        for strip, lanes in strips.groups(low, high) if strips is not None else ():
+            assert strips is not None
+            lines = strip.lines
+            if not any(line.slope for line in lines):
+                continue
+            a, b = low[lanes], high[lanes]
+            first, last = range_of_line(lines[0], a, b)[0], range_of_line(lines[-1], a, b)[1]
+            left, right = (
+                self._around(first, strips.lower, 1.0),
+                self._around(last, strips.upper, -1.0),
+            )
+            # a line up to an end of the secrets meets it there
+            good = (left <= first) | (not strips.open[0])
+            good &= (last <= right) | (not strips.open[1])
+            good &= (left >= strips.lower) & (right <= strips.upper)
+            if good.any():
+                out.append((strips.pieces(strip), lanes[good], left[good], right[good]))
+        return out
 
     def _around(self, places, end: float, sign: float) -> np.ndarray:
         """Return the end, or secrets from places towards it: an end may be far, or singular."""
@@ -133,7 +165,7 @@ class Marginal:
     def _beyond(
         self, left: np.ndarray, right: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the boxes of secrets that no wedge has, and of which outcomes they are."""
+        """Return the boxes of secrets that no piece has, and of which outcomes they are."""
         secret, which = self.surface.secret, np.arange(len(left))
         a = np.concatenate([np.full(len(left), secret.lower[0]), right])
         b = np.concatenate([left, np.full(len(left), secret.upper[0])])

@@ -12,21 +12,26 @@ where C is half the second derivative of L_x along the path. With x0 where L(c, 
 ``v = -L_xy / L_xx`` the first terms vanish: the excess is of fourth order in the width of the box.
 Mixed derivatives are differences of derivatives along several directions.
 
-Where the kernel has a kink along x = y, as Laplace noise has, that is the path: if L(y, y + s)
-rises up to s = 0 and falls from there on, for every y of the box, nothing around exceeds it.
+Where the kernel has a kink or a jump along a line x = p(y), as Laplace noise has along x = y, that
+is the path, on the side where the kernel is larger: if L(y, p(y) + s) rises up to s = 0 and falls
+from there on, for every y of the box, nothing around exceeds the larger of the limits at s = 0.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel.engine.kernels.essential_supremum import Tubes
+from borel.engine.kernels.marginal_on_boxes import ORDER, full, poly_range, range_of_line
+from borel.engine.kernels.outcome_strips import strips_of
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
+    from borel.numerics.graphs.branch_lines import BranchLine
     from borel.numerics.intervals.batched import Box
 
     Decisions = dict[int, tuple[np.ndarray, np.ndarray]]
@@ -35,27 +40,7 @@ _REACHES = (64.0, 24.0, 10.0, 5.0, 3.0)
 """Sizes of T, in units of what the extreme moves by while y leaves the centre."""
 _NEWTON, _FINE, _PARTS = 3, 2.0**20, 4
 _UP = 1 + 2.0**-40
-_KINKS = frozenset(("absolute", "maximum", "minimum", "fmax", "fmin"))
-
-
-class Tubes(NamedTuple):
-    """Lines of secrets, one for each box of outcomes, and intervals of secrets around them.
-
-    Attributes
-    ----------
-    place, speed : ndarray (n,)
-        x0 and v; v = 0 where there is no tube.
-    low, high : ndarray (n,)
-        Ends of T; from inf to -inf where there is none.
-    excess : ndarray (n,)
-        What L exceeds its value along the line by at most, on T and for every y.
-    """
-
-    place: np.ndarray
-    speed: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    excess: np.ndarray
+_ULPS = 2.0**-50
 
 
 class _Kernel(NamedTuple):
@@ -169,10 +154,29 @@ def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
     return out
 
 
-def along_kink(
+class Ridge(NamedTuple):
+    """Lines of kinks or jumps along which the kernel is extreme, on some boxes of outcomes.
+
+    Attributes
+    ----------
+    there : ndarray of bool (n,)
+        Which boxes.
+    path : tuple of Box
+        L along the line, on the side where it is larger: coefficients at the centre, over the box.
+    low, high : ndarray (n,)
+        Secrets between which the line is, and some of those beside it.
+    """
+
+    there: np.ndarray
+    path: tuple[Box, Box]
+    low: np.ndarray
+    high: np.ndarray
+
+
+def along_lines(
     surface: Surface, low, high, centre, half, place, sign: float, known: Tubes
-) -> tuple[Tubes, np.ndarray]:
-    """Follow the extreme along x = y where it is at a kink there, and say on which boxes it is.
+) -> tuple[Tubes, Ridge]:
+    """Follow the extreme along lines of kinks or jumps, on the boxes where it is there.
 
     Parameters
     ----------
@@ -181,37 +185,114 @@ def along_kink(
     known : Tubes
         Those that were found already.
     """
-    done = np.zeros(len(low), bool)
-    if surface.diagonal is None or not _KINKS & surface.graph.operations:
-        return known, done
-    out = Tubes(*(np.array(v) for v in known))
-    program, _ = surface.diagonal
-    near = np.isinf(known.excess) & (np.abs(place - centre) <= half / 64)
-    for reach in _REACHES:
-        k = np.flatnonzero(near & ~done)
+    n = len(low)
+    path = np.full((2, ORDER, n), np.nan), np.full((2, ORDER + 1, n), np.nan)
+    inner, outer = ((p[0], p[1]) for p in path)
+    out = Ridge(np.zeros(n, bool), (inner, outer), np.zeros(n), np.zeros(n))
+    strips = strips_of(surface)
+    if strips is None:
+        return known, out
+    tubes_ = Tubes(*(np.array(v) for v in known))
+    for strip, lanes in strips.groups(low, high):
+        for line in strip.lines:
+            slope = float(line.slope)
+            at = float(line.level) + slope * centre[lanes]
+            near = np.abs(place[lanes] - at) <= half[lanes] / 64 * max(1.0, abs(slope))
+            k = lanes[near & np.isinf(tubes_.excess[lanes])]
+            if len(k):
+                with np.errstate(all="ignore"):
+                    _along(strips, strip, line, k, (low, high, centre, half), sign, tubes_, out)
+    return tubes_, out
+
+
+def _along(strips, strip, line, lanes, boxes, sign: float, tubes_: Tubes, out: Ridge) -> None:
+    """Try one line on some boxes, and write what is found."""
+    programs, rooms = strips.along(strip, line)
+    todo = lanes
+    for size in _REACHES:
+        k = todo
         if not len(k):
-            break
-        r, zero = reach * half[k], np.zeros(len(k))
-        y = arithmetic.constant(low[k], high[k])
-        slopes = []
-        for a, b in ((-r, zero), (zero, r), (-r, r)):
-            offset = arithmetic.variable(a, b, 1)
-            with np.errstate(all="ignore"):
-                found = program.run({"y": y, "offset": offset}, 1).jet
-            slope = arithmetic.entry(found if sign > 0 else batched.negative(found), 1)
-            slopes.append(tuple(np.broadcast_to(v, len(k)) for v in slope))
-        rises, falls = slopes[0][0] >= 0, slopes[1][1] <= 0
-        good = rises & falls & np.isfinite(slopes[2][0]) & np.isfinite(slopes[2][1])
-        # of every y of the box these are nearer than r
-        left = np.nextafter(high[k] - r, np.inf)
-        right = np.nextafter(low[k] + r, -np.inf)
-        good &= left < right
-        k = k[good]
-        new = centre[k], np.zeros(len(k)), left[good], right[good], np.zeros(len(k))
-        for value, old in zip(new, out, strict=True):
-            old[k] = value
-        done[k] = True
-    return out, done
+            return
+        low, high, centre, half = (v[k] for v in boxes)
+        r = size * half * max(1.0, abs(float(line.slope)))
+        far = [np.minimum(r, _least(room, low, high)) for room in rooms]
+        ends = range_of_line(line, low, high)
+        left, right = ends[1] - far[0] * (1 - _ULPS), ends[0] + far[1] * (1 - _ULPS)
+        left, right = left + np.abs(left) * _ULPS, right - np.abs(right) * _ULPS
+        good = (left < right) & (far[0] >= 0) & (far[1] >= 0)
+        sides = []
+        for program, offset in zip(programs, ((-far[0], 0 * r), (0 * r, far[1])), strict=True):
+            found = _one_side(program, low, high, centre, offset, sign)
+            rises = found.slope[0] >= 0 if len(sides) == 0 else found.slope[1] <= 0
+            bounded = np.isfinite(found.slope[0]) & np.isfinite(found.slope[1])
+            good &= np.isneginf(found.most) | (rises & bounded)
+            sides.append(found)
+        tops = [_middle(arithmetic.entry(one.path[0], 0)) for one in sides]
+        first = ~(tops[0] < tops[1])
+        best = chosen_paths(first, sides[0].path, sides[1].path)
+        other = chosen_paths(first, sides[1].path, sides[0].path)
+        apart = [batched.subtract(u, v) for u, v in zip(other, best, strict=True)]
+        gap = poly_range(apart[0], apart[1], half)
+        dead = np.isneginf(np.where(first, sides[1].most, sides[0].most))
+        excess = np.where(dead, 0.0, np.maximum(gap[1], 0.0))
+        good &= np.isfinite(excess) & np.isfinite(np.maximum(*tops))
+        at = float(line.level) + float(line.slope) * centre
+        new = at, np.full(len(k), float(line.slope)), left, right, excess
+        for value, old in zip(new, tubes_, strict=True):
+            old[k[good]] = value[good]
+        for values, old in zip(best, out.path, strict=True):
+            for value, end in zip(values, old, strict=True):
+                end[:, k[good]] = value[:, good]
+        out.there[k[good]] = True
+        lower, upper = strips.lower, strips.upper
+        beside = np.maximum(np.abs(at), half) * 2.0**-30
+        out.low[k[good]] = np.maximum(ends[0] - beside, lower)[good]
+        out.high[k[good]] = np.minimum(ends[1] + beside, upper)[good]
+        todo = k[~good]
+
+
+def chosen_paths(
+    which: np.ndarray, one: tuple[Box, Box], other: tuple[Box, Box]
+) -> tuple[Box, Box]:
+    """Return the one pair of jets on some boxes, and the other one on the others."""
+
+    def chosen(u: Box, v: Box) -> Box:
+        return np.where(which, u[0], v[0]), np.where(which, u[1], v[1])
+
+    return chosen(one[0], other[0]), chosen(one[1], other[1])
+
+
+class _OneSide(NamedTuple):
+    """L beside a line: its slope and largest value there, and its limit at the line."""
+
+    slope: Box
+    most: np.ndarray
+    path: tuple[Box, Box]
+
+
+def _one_side(program, low, high, centre, offset: Box, sign: float) -> _OneSide:
+    n, zero = len(low), np.zeros(len(low))
+
+    def signed(jet: Box) -> Box:
+        return jet if sign > 0 else batched.negative(jet)
+
+    named = {"y": arithmetic.constant(low, high), "offset": arithmetic.variable(*offset, 1)}
+    beside = program.run(named, 1)
+    value, slope = (arithmetic.entry(signed(beside.jet), i) for i in (0, 1))
+    at = arithmetic.constant(zero, zero)
+    # what is decided beside the line is on it: a value altered there is not seen
+    named = {"y": arithmetic.variable(low, high, ORDER), "offset": at}
+    outer = program.run(named, ORDER, decisions=beside.decisions)
+    named = {"y": arithmetic.variable(centre, centre, ORDER - 1), "offset": at}
+    inner = program.run(named, ORDER - 1, decisions=outer.decisions)
+    path = full(signed(inner.jet), ORDER, n), full(signed(outer.jet), ORDER + 1, n)
+    wide = tuple(np.broadcast_to(v, n) for v in slope)
+    return _OneSide((wide[0], wide[1]), np.broadcast_to(value[1], n), path)
+
+
+def _least(room: BranchLine | None, low: np.ndarray, high: np.ndarray) -> Any:
+    """Return what a distance of two lines is at least on boxes; None for one without end."""
+    return np.inf if room is None else range_of_line(room, low, high)[0]
 
 
 def _curved(inside: _Kernel, low, high, centre, x0, speed, scale) -> np.ndarray:

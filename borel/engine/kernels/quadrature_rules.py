@@ -39,8 +39,8 @@ class Outcomes(NamedTuple):
         Degree of the polynomials; 0 for points.
     shift : ndarray (n,)
         log of a typical size of f(y|.).
-    end : ndarray (n,), optional
-        Up to which secret a wedge goes.
+    numbers : dict of ndarray (n,)
+        Other inputs of an integrand, by name.
     """
 
     low: np.ndarray
@@ -48,11 +48,11 @@ class Outcomes(NamedTuple):
     centre: np.ndarray
     order: int
     shift: np.ndarray
-    end: np.ndarray | None = None
+    numbers: dict[str, np.ndarray] = {}  # noqa: RUF012  # nothing is written to it
 
-    def ends(self, index: np.ndarray) -> np.ndarray | None:
-        """Return the secrets up to which wedges go, if these are some."""
-        return None if self.end is None else self.end[index]
+    def numbers_at(self, index: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the other inputs for boxes of secrets."""
+        return {name: value[index] for name, value in self.numbers.items()}
 
     def at(self, index: np.ndarray) -> Box:
         """Return the outcomes of boxes of secrets."""
@@ -103,11 +103,11 @@ def jets_in_y(
         return v[index][:, None] if axis == 2 else v[index][None, :]
 
     shift = spread(ys.shift)
-    end = None if ys.end is None else spread(ys.end)
+    numbers = {name: spread(value) for name, value in ys.numbers.items()}
 
     def run(low: np.ndarray, high: np.ndarray, order: int, taken: Any = decided) -> Box:
         y = arithmetic.variable(spread(low), spread(high), order)
-        found = program.run(surface.inputs(x, y, shift, end), order, decisions=taken)
+        found = program.run(surface.inputs(x, y, shift, numbers), order, decisions=taken)
         made.append(found.decisions)
         out = found.jet
         # whichever input the result does not depend on, it has the axes of both

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.engine.kernels.leakage_on_boxes import integral, offsets, poly_range
-from borel.engine.kernels.marginal_on_boxes import ORDER, geometry
+from borel.engine.kernels.leakage_on_boxes import integral, offsets
+from borel.engine.kernels.marginal_on_boxes import ORDER, geometry, poly_range
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 

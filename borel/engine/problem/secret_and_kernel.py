@@ -463,14 +463,13 @@ class Surface:
                 found |= {*branch_points(self.graph, "y", **{secret.names[0]: end}).tolist()}
         return sorted(found)
 
-    @cached_property
-    def wedge(self) -> Surface:
-        """The integrand between the line x = y and a secret ``end``: a coordinate r in (0, 1)."""
+    def piece(self, weighted: Graph) -> Surface:
+        """Return an integrand between two secrets that move with y: a coordinate r in (0, 1)."""
         part = object.__new__(Surface)
         part.secret = Secret(("r",), np.zeros(1), np.ones(1))
         part.needs_y = True
         part.varies = self.varies
-        part.plain = (self.plain[0], Program(rewrite.wedge(self.plain[1].graph), self.varies))
+        part.plain = (self.plain[0], Program(weighted, self.varies))
         part.far = part.plain
         part._density, part.spread, part.as_given = None, None, part
         return part
@@ -480,7 +479,7 @@ class Surface:
         x: list[Box],
         y: Box | None,
         shift: np.ndarray | None = None,
-        end: np.ndarray | None = None,
+        numbers: dict[str, np.ndarray] | None = None,
     ) -> dict[str, Box]:
         """Return jets by name: the coordinates of x, y where the kernel has it, other numbers."""
         named = dict(zip(self.secret.names, x, strict=True))
@@ -489,8 +488,8 @@ class Surface:
             named["y"] = y
         if shift is not None:
             named["shift"] = (shift[None], shift[None])
-        if end is not None:
-            named["end"] = (end[None], end[None])
+        for name, value in (numbers or {}).items():
+            named[name] = (value[None], value[None])
         return named
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
@@ -14,11 +14,14 @@ def affine(graph: Graph, names: tuple[str, ...] = ("y",)) -> list[tuple[Fraction
     """Return the coefficients (a, b, ...) of every node that is a + b y + ..., exactly."""
     out: list[tuple[Fraction, ...] | None] = []
     for op, args in graph.nodes:
-        out.append(_affine(op, args, out, names))
+        out.append(combined(op, args, out, names))
     return out
 
 
-def _affine(op: str, args: tuple, known: list, names: tuple) -> tuple[Fraction, ...] | None:
+def combined(
+    op: str, args: tuple, known: Any, names: tuple[str, ...]
+) -> tuple[Fraction, ...] | None:
+    """Return the coefficients of one node, from those of the nodes before it."""
     none = (Fraction(0),) * len(names)
     if op == "input":
         return (Fraction(0), *(Fraction(args[0] == n) for n in names)) if args[0] in names else None

@@ -437,25 +437,3 @@ def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
         if new in moved:
             origin.setdefault(moved[new], []).append(old)
     return b.graph(place[-1], ("y", "offset")), origin
-
-
-def wedge(weighted: Graph) -> Graph:
-    """Return the integrand with x = y + r (end - y), r in (0, 1), times the Jacobian.
-
-    A kink on the line x = y lies at the end r = 0 then, for every y, and y - x is a product: y and
-    x compare as 0 and that product do.
-    """
-    b = _Builder()
-    y, r, zero = b.add("input", "y"), b.add("input", "r"), b.constant(0.0)
-    length = b.add("subtract", b.add("input", "end"), y)
-    reach = b.add("multiply", length, r)
-    x = b.add("add", y, reach)
-
-    def rule(op: str, *args: int) -> int:
-        if op in COMPARISONS and {*args} == {y, x}:
-            return b.add(op, *(zero if a == y else reach for a in args))
-        return _simple(b, op, args)
-
-    last = b.append(weighted, rule, {"y": y, "x": x})[-1]
-    last = b.add("multiply", last, b.add("absolute", length))
-    return b.graph(last, ("y", "r", "shift", "end"))
