@@ -128,12 +128,13 @@ def by_tail_leakage(joint: Joint, kind: str, delta: Fraction) -> Bound | None:
         return known
     try:
         engine = engine_for(joint)
-        found = engine.figure("tail_leakage", kind, delta)
+        narrow = known is not None and known.width <= settings.current().tol
+        found = known if narrow else engine.figure("tail_leakage", kind, delta)
     except NotYet:
         return None
     if not (found.proved or found.status == "undecided"):
         return None
-    low, cap = found.lower, found if known is None else both(found, known)
+    low, cap = found.lower, found if known is None or narrow else both(found, known)
     if kind == "pml" and low < math.inf:
         level = log_ends(engine.absorbing_level(delta), math.inf)[0]
         low = max(level, math.nextafter(low - _LOG_2, 0.0), 0.0)
@@ -218,7 +219,8 @@ class LeakageEnvelope(Remade):
         if around is not None and around.lower == math.inf:
             return around
         try:
-            found = self._engine().epsilon(level)
+            ends = (0.0, math.inf) if around is None else (around.lower, around.upper)
+            found = self._engine().epsilon(level, ends)
         except NotYet:
             if around is None:
                 raise

@@ -1,19 +1,19 @@
-r"""The best post-processing of outcomes on a line, to the digits of float64: columns of regions.
+r"""The best post-processing of outcomes on a line, to the digits of float64.
 
-Prices make every outcome choose a secret, or none; each such choice is a column, with the mass of
-the outcomes that chose x and what the secret gains there (`level_proofs`). A few hundred cells of
-outcomes make a linear programme whose prices are near the optimum, and from there Newton's method
-ends where no secret gains anything and the mass is the one wanted. Where it does not (the mass
-jumps, or secrets tell the same), shares of columns are a post-processing; the largest mass of those
-whose gains are not negative is a linear programme, whose multipliers are the next prices: Kelley's
-method for the dual. Nothing is proved: what is found is proved afterwards, to a little room.
+Prices make every outcome choose a secret, or none (`level_proofs`). A few hundred cells of outcomes
+make a linear programme whose prices are near the optimum, and from there Newton's method ends where
+no secret gains anything and the mass is the one wanted. Where it does not (the mass jumps, or
+secrets tell nearly the same), cells are cut in which the choices change, and the programme is
+solved again: its shares of cells are a post-processing, and the prices are off by what is left of
+these cells, which matters to second order. Nothing is proved: what is found is proved afterwards,
+to a little room.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
-from typing import NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,17 @@ from borel import settings
 from borel.engine.envelopes.float_solver import best_shares, idle_prices
 from borel.engine.kernels.outcome_regions import Cells, Regions
 from borel.engine.problem.budget import patience
-from borel.numerics.float64.programmes import linprog
+from borel.errors import BudgetSpent
 from borel.numerics.intervals.rounding import TINY
 
-_ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36
-_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-_SPARE, _LEAST, _MOST, _MEET = 1e-12, 2.0**-50, 1e3, 0.01
-_SCALE = 2.0**17
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SPARE, _MEET = 1e-12, 0.01
 _GRID, _STEEP, _THIN, _SLIVER = 240, 1e3, 1e-16, 1e-14
-_NEARLY, _EVERY, _ATTEMPTS, _STEPS, _SOLVED, _IDLE = 0.25, 4, 6, 24, 2.0**-42, 1e-4
+_TURNS, _PARTS, _NEARLY = 8, 8, 0.5
+_TRIALS, _ROOM, _CLOSE, _SURE, _FARTHEST = 60, 2.0**-34, 2.0**-30, 2.0**-30, 690.0
+_STEPS, _SOLVED, _IDLE = 24, 2.0**-42, 1e-4
 
 
 class Column(NamedTuple):
@@ -69,13 +71,42 @@ class Solution(NamedTuple):
     cells: list
 
 
-class Step(NamedTuple):
-    """What the columns give: the largest mass, a bound on it, shares of the columns, and prices."""
+class OutcomeParts(NamedTuple):
+    """Cells of outcomes.
 
-    value: float
-    dual: float
-    shares: np.ndarray
+    Attributes
+    ----------
+    low, high : ndarray
+        Their ends.
+    r : ndarray (secrets, cells)
+        P(cell|x) / P_Y(cell), with the sign of the leakage.
+    q : ndarray
+        P_Y of them.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    r: np.ndarray
+    q: np.ndarray
+
+
+class BestShares(NamedTuple):
+    """Best shares of cells at a level: the mass for each secret, prices, and the shares."""
+
+    theta: float
+    masses: np.ndarray
     prices: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def mass(self) -> float:
+        """The mass of all bad outcomes."""
+        return float(self.masses.sum())
+
+    @property
+    def used(self) -> np.ndarray:
+        """The secrets with more than next to no mass."""
+        return self.masses > _IDLE * self.mass
 
 
 class Columns:
@@ -90,15 +121,42 @@ class Columns:
     """
 
     def __init__(self, regions: Regions, sign: int):
-        self.regions, self.sign, rows = regions, sign, regions.rows
-        self.columns: list[Column] = []
-        self._fruitless = 0
-        self.tops = (sign * regions.ratios).reshape(len(rows.points), -1).max(axis=1)
+        self.regions, self.sign = regions, sign
 
-    def _begin(self) -> None:
-        """Add the outcomes that are bad for one secret alone."""
-        for x in range(0 if self.columns else len(self.tops)):
-            self._add(np.eye(len(self.tops))[x] * _MOST, float(self.sign))
+    def mass(self, theta: float) -> Solution | None:
+        """Return the largest mass of a leakage."""
+        unit = 0.5 * self._best(self._cells(np.zeros(0)), theta, 1.0).mass
+        if not unit > 0:
+            return None
+
+        def optima(cells: OutcomeParts, near: BestShares | None) -> tuple[BestShares, BestShares]:
+            # masses of cells are cut off at twice the unit
+            found = self._best(cells, theta, unit, near)
+            return found, found
+
+        return self._refined(optima, None)
+
+    def level(self, delta: float) -> Solution | None:
+        """Return the level of a mass: shares for a little less, and prices for a little more."""
+        return self._refined(lambda cells, near: self._on_both_sides(cells, delta, near), delta)
+
+    def _refined(self, optima: Callable[..., Any], delta: float | None) -> Solution | None:
+        """Return what Newton's method finds, or else the programme of cells that were cut."""
+        best, near, cuts, until = None, None, np.zeros(0), patience()
+        with suppress(BudgetSpent):
+            for _ in range(_TURNS):
+                cells = self._cells(cuts)
+                ends = optima(cells, near)
+                if ends is None or not ends[1].used.any():
+                    break
+                below, near = ends
+                best = self._solution(cells, below, near)
+                if (found := self._newton(near, delta)) is not None:
+                    return found
+                if settings.late(until):
+                    break
+                cuts = self._cuts(cells, near)
+        return best
 
     def column(self, prices: np.ndarray, theta: float) -> Column:
         """Return the choices at some prices."""
@@ -106,14 +164,21 @@ class Columns:
         def scores(r: np.ndarray) -> np.ndarray:
             return (1 - prices * theta)[:, None] + (self.sign * prices)[:, None] * r
 
-        def leads(r: np.ndarray, x: int) -> np.ndarray:
-            s = scores(r)
-            others = np.delete(s, x, axis=0).max(axis=0, initial=-math.inf)
-            return np.where(prices[x] > 0, s[x] - np.maximum(others, 0.0), -1.0)
+        def leads(r: np.ndarray) -> np.ndarray:
+            """By how much each secret is ahead of all others, and of none."""
+            s = np.where(prices[:, None] > 0, scores(r), -math.inf)
+            best, at = s.argmax(axis=0), np.arange(s.shape[1])
+            others = s.copy()
+            others[best, at] = 0.0
+            first, second = np.maximum(s[best, at], 0.0), np.maximum(others.max(axis=0), 0.0)
+            ahead = s - first
+            ahead[best, at] = s[best, at] - second
+            return ahead
 
         n = len(prices)
         for turn in range(2):
-            found = [self.regions.where(lambda r, x=x: leads(r, x)) for x in range(n)]
+            grid = leads(self.regions.ratios.reshape(n, -1))
+            found = [self.regions.where(lambda r, x=x: leads(r)[x], grid[x]) for x in range(n)]
             ends = np.unique([e for cells, _ in found for pair in cells for e in pair])
             ends = ends[np.isfinite(ends) & ~np.isin(ends, self.regions.ys)]
             # where two secrets meet a third one may be ahead, or some outcomes nobody's
@@ -125,173 +190,129 @@ class Columns:
         own = self.sign * np.array([total[x] for x, (_, total) in enumerate(found)])
         return Column([cells for cells, _ in found], masses, own)
 
-    def _solved(self, theta: float) -> tuple[float, np.ndarray, np.ndarray] | None:
-        """Return the largest mass at theta, the shares of columns, and prices.
+    # -- the programme of a few cells -------------------------------------------------------------
 
-        None if the solver fails: near a jump of the mass the columns differ by very little.
+    def _cells(self, cuts: np.ndarray) -> OutcomeParts:
+        """Return a few cells, even by their mass and by what is beyond them, and cut further."""
+        parts, ys, line = self.regions.parts, self.regions.ys, self.regions.rows.line
+        below, above = np.cumsum(parts[-1]), np.cumsum(parts[-1][::-1])[::-1]
+        depth = np.log(np.maximum(below, _THIN)) - np.log(np.maximum(above, _THIN))
+        place = below / below[-1] + (depth - depth[0]) / max(np.ptp(depth), _THIN)
+        place = np.floor(place * (_GRID / 2))
+        starts = np.flatnonzero(np.diff(place, prepend=-1.0))
+        starts = np.union1d(starts, np.searchsorted(ys[:-1], cuts))
+        edges = np.concatenate([line[:1], ys[starts[1:]], line[1:]])
+        cells = np.add.reduceat(parts, starts, axis=1)
+        some = cells[-1] > TINY
+        q = cells[-1, some]
+        r = self.sign * cells[: len(self.regions.rows.points), some] / q
+        return OutcomeParts(edges[:-1][some], edges[1:][some], r, q)
+
+    def _best(
+        self, cells: OutcomeParts, theta: float, unit: float, near: BestShares | None = None
+    ) -> BestShares:
+        """Return the best shares of cells at a level, if their mass is less than twice a unit.
+
+        Pairs that would cost far more than can be gained are left out: they are not chosen, and
+        spoil the scale. So are pairs that were not nearly as good as others at prices of before.
         """
-        masses = np.array([column.masses.sum() for column in self.columns])
-        # the solver lets constraints be missed by 1e-10
-        gains = _SCALE * np.array([c.own - theta * c.masses for c in self.columns]).T
-        n = len(gains)
-        found = linprog(
-            -masses,
-            A_ub=np.vstack([-gains, np.ones(len(masses))]),
-            b_ub=np.append(np.zeros(n), 1.0),
-            method="highs-ds",
-            options=_OPTIONS,
-        )
-        if found.status != 0:
-            return None
-        prices = np.maximum(-found.ineqlin.marginals[:n], 0.0) * _SCALE
-        return -float(found.fun), np.maximum(found.x, 0.0), prices
-
-    def mass(self, theta: float) -> Solution | None:
-        """Return the largest mass of a leakage."""
-        if (found := self._from_cells(None, theta)) is not None:
-            return found
-        self._begin()
-        until = patience()
-        for turn in range(_ROUNDS):
-            if settings.late(until):
-                break
-            if (step := self._step(theta)) is None:
-                break
-            if (polished := self._polished(turn, step, theta, None)) is not None:
-                return polished
-            if step.dual - step.value <= _CLOSE:
-                return Solution((theta, theta), step.value, step.prices, self._shares(step.shares))
-        return None
-
-    def level(self, delta: float) -> Solution | None:
-        """Return the level of a mass: shares for a little less, and prices for a little more."""
-        if (found := self._from_cells(delta)) is not None:
-            return found
-        self._begin()
-        low, high = (1.0, self.regions.ratios.max()) if self.sign > 0 else (-1.0, 0.0)
-        below: Step | None = None
-        above: Step | None = None
-        theta, towards, near, before = low + (high - low) / 4, -1.0, _NEAR, np.zeros(0)
-        until = patience()
-        for turn in range(_ROUNDS):
-            if settings.late(until):
-                break
-            if (step := self._step(theta)) is None:
-                break
-            if (polished := self._polished(turn, step, theta, delta)) is not None:
-                return polished
-            stalled, before = np.array_equal(step.prices, before), step.prices
-            if step.value >= delta * (1 + _SPARE):
-                low, below, towards = theta, step, 1.0
-            elif step.dual < delta:
-                high, above, towards = theta, step, -1.0
-            elif step.dual - step.value > _CLOSE and not stalled:
-                continue
-            else:  # on it, as far as the solver goes: to where it is decided, on the other side
-                near, towards = 2 * near, 1.0 if above is None else -towards
-            width = near * abs(theta)
-            if below and above and high - low <= width:
-                break
-            mass = np.array([c.masses for c in self.columns[: len(step.shares)]])
-            slope = float(step.shares @ mass @ step.prices)
-            root = theta + (step.value - delta) / slope if slope > 0 else math.inf
-            theta = root + towards * width / 4
-            if not low < theta < high:
-                theta = (low + high) / 2
-        if below and above:
-            return Solution((low, high), below.value, above.prices, self._shares(below.shares))
-        return None
-
-    # -- a few cells, to begin with ---------------------------------------------------------------
-
-    def _from_cells(self, delta: float | None, theta: float | None = None) -> Solution | None:
-        """Return what Newton's method finds from the programme of a few cells of outcomes."""
-        parts = self._cells()
-        q = parts[-1]
-        r = self.sign * parts[: len(self.tops)] / q
-        mass = delta or 1.0
-        if theta is None:
-            theta = self._level_of_cells(r, q, mass)
-        elif (mass := self._mass_of_cells(r, q, theta, mass)[0]) > 0:
-            mass *= 0.5  # so that the masses of cells are not cut off
-        if theta is None or not mass > 0:
-            return None
-        _, prices, masses = self._mass_of_cells(r, q, theta, mass)
-        used = masses > _IDLE * masses.sum()
-        return self._newton(prices, theta, delta, used) if used.any() else None
-
-    def _mass_of_cells(
-        self, r: np.ndarray, q: np.ndarray, theta: float, mass: float
-    ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the largest mass at a level, if it is less than twice a mass, which is the unit.
-
-        With it are prices, and the mass for each secret. Pairs that would cost far more than can
-        be gained are left out: they are not chosen, and spoil the scale.
-        """
-        gap = r - theta
+        gap = cells.r - theta
         top = np.maximum(gap.max(axis=1, keepdims=True), TINY)
-        size = np.minimum(q / mass, 2.0)
-        x, y = np.nonzero((gap > -_STEEP * top) & (top > TINY) & (size > _THIN))
-        if not len(x):
-            return 0.0, np.zeros(len(r)), np.zeros(len(r))
-        gain = gap[x, y] / top[x, 0] * size[y]
-        w, _, prices = best_shares(gain, size[y], x, y, gap.shape)
-        worth = np.bincount(x, w * size[y], len(r)) * mass
-        return float(worth.sum()), prices / top[:, 0], worth
+        size = np.minimum(cells.q / unit, 2.0)
+        wanted = (gap > -_STEEP * top) & (top > TINY) & (size > _THIN)
+        if near is not None:
+            scores = 1 + near.prices[:, None] * (cells.r - near.theta)
+            scores = np.where(near.prices[:, None] > 0, scores, -np.inf)
+            wanted &= scores > np.maximum(scores.max(axis=0), 0.0) - _NEARLY
+        x, y = np.nonzero(wanted)
+        weights, prices = np.zeros(gap.shape), np.zeros(len(gap))
+        if len(x):
+            gain = gap[x, y] / top[x, 0] * size[y]
+            weights[x, y], _, prices = best_shares(gain, size[y], x, y, gap.shape)
+        return BestShares(theta, weights @ cells.q, prices / top[:, 0], weights)
 
-    def _level_of_cells(self, r: np.ndarray, q: np.ndarray, delta: float) -> float | None:
-        """Return the level of a mass by a few cells; None where the leakage is not bounded."""
+    def _on_both_sides(
+        self, cells: OutcomeParts, delta: float, near: BestShares | None
+    ) -> tuple[BestShares, BestShares] | None:
+        """Return the best shares on both sides of the level of a mass; None where there is none."""
+        theta = self._level(cells, delta) if near is None else near.theta
+        if theta is None:
+            return None
+        low, high = (1.0, math.inf) if self.sign > 0 else (-1.0, 0.0)
+        below, above, room = None, None, _ROOM
+        mass = min(delta * (1 + _SURE), 1.0)  # the solver may take a little more than there is
+        for turn in range(_TRIALS):
+            found = self._best(cells, theta, delta, near)
+            if found.mass >= mass:
+                low, below = theta, found
+            else:
+                high, above = theta, found
+            if below and above and high - low <= _CLOSE * abs(low):
+                break
+            slope = float(found.masses @ found.prices)
+            step = (found.mass - mass) / slope if slope > 0 else math.inf
+            if abs(step) <= room * abs(theta):  # to the other side, a little too far
+                step = math.copysign(room * abs(theta), found.mass - mass)
+                room *= 4
+            theta += step
+            if not low < theta < high or (turn % 4 == 3 and below and above):
+                theta = low + (high - low) / 2 if math.isfinite(high) else 2 * low
+        return (below, above) if below and above else None
+
+    def _level(self, cells: OutcomeParts, delta: float) -> float | None:
+        """Return the level of a mass by a few cells, roughly."""
         from scipy import optimize
 
         def at(t: float) -> float:
             return self.sign * math.exp(self.sign * t)
 
         def over(t: float) -> float:
-            found = self._mass_of_cells(r, q, at(t), delta)[0]
+            found = self._best(cells, at(t), delta).mass
             return math.log(max(found, delta * _THIN) / delta)
 
-        largest = self.sign * float(r.max())
-        if not largest > 0:
-            return None
+        largest = max(self.sign * float(cells.r.max()), math.exp(-_FARTHEST))
         high = self.sign * math.log(largest)
         if not (high > 0 and over(0.0) > 0 > over(high)):
             return None
         found = optimize.root_scalar(over, bracket=(0.0, high), xtol=1e-6, method="brentq")
         return at(float(found.root))
 
-    def _cells(self) -> np.ndarray:
-        """Return the parts of a few cells, even by their mass and by what is beyond them."""
-        parts = self.regions.parts
-        below, above = np.cumsum(parts[-1]), np.cumsum(parts[-1][::-1])[::-1]
-        depth = np.log(np.maximum(below, _THIN)) - np.log(np.maximum(above, _THIN))
-        place = below / below[-1] + (depth - depth[0]) / max(np.ptp(depth), _THIN)
-        place = np.floor(place * (_GRID / 2))
-        starts = np.flatnonzero(np.diff(place, prepend=-1.0))
-        cells = np.add.reduceat(parts, starts, axis=1)
-        return cells[:, cells[-1] > TINY]
+    def _solution(self, cells: OutcomeParts, below: BestShares, above: BestShares) -> Solution:
+        """Return the shares of the one and the prices of the other."""
+        prices, _ = self._with_idle(above.prices, above.theta, above.used)
+        kept = below.masses > _SLIVER * below.mass
+        w = np.where(kept[:, None], below.weights, 0.0).T
+        w = w / (np.maximum(w.sum(axis=1, keepdims=True), 1.0) * (1 + 2.0**-50))
+        out: list = []
+        for a, b, shares in zip(cells.low.tolist(), cells.high.tolist(), w.tolist(), strict=True):
+            if out and out[-1][1] == a and out[-1][2] == shares:
+                out[-1][1] = b
+            elif any(shares):
+                out.append([a, b, shares])
+        return Solution((below.theta, above.theta), below.mass, prices, out)
+
+    def _cuts(self, cells: OutcomeParts, near: BestShares) -> np.ndarray:
+        """Return where to cut cells in which the choices change, or that are shared."""
+        prices, _ = self._with_idle(near.prices, near.theta, near.used)
+        places = [e for one in self.column(prices, near.theta).cells for pair in one for e in pair]
+        total = near.weights.sum(axis=0)
+        chosen = ((near.weights > _IDLE).sum(axis=0) > 1) | ((total > _IDLE) & (total < 1 - _IDLE))
+        at = np.searchsorted(cells.high, places)
+        chosen[at[at < len(chosen)]] = True
+        low, high = (np.clip(v[chosen], *self.regions.ys[[0, -1]]) for v in (cells.low, cells.high))
+        parts = np.arange(1, _PARTS)[:, None] / _PARTS
+        self.regions.add(cuts := np.unique(low + (high - low) * parts))
+        return np.unique(np.concatenate([cells.low[1:], cuts]))
 
     # -- Newton's method --------------------------------------------------------------------------
 
-    def _polished(
-        self, turn: int, step: Step, theta: float, delta: float | None
-    ) -> Solution | None:
-        """Return what Newton's method finds, every few steps once they are near the optimum."""
-        near = step.dual - step.value <= _NEARLY * step.value
-        if not near or turn % _EVERY or self._fruitless >= _ATTEMPTS:
-            return None
-        masses = step.shares @ np.array([c.masses for c in self.columns[: len(step.shares)]])
-        found = self._newton(step.prices, theta, delta, masses > _IDLE * step.value)
-        self._fruitless += found is None
-        return found
-
-    def _newton(
-        self, prices: np.ndarray, theta: float, delta: float | None, used: np.ndarray
-    ) -> Solution | None:
+    def _newton(self, near: BestShares, delta: float | None) -> Solution | None:
         """Solve for prices at which no secret gains anything, and for theta if there is a delta.
 
         Outcomes that choose a secret do so between places where two choices are as good. These move
         with the prices, by how steep the difference of the choices is there.
         """
+        prices, theta, used = near.prices, near.theta, near.used
         n, off = len(prices), math.inf
         for _ in range(_STEPS):
             prices, used = self._with_idle(prices, theta, used)
@@ -327,13 +348,13 @@ class Columns:
                 slopes = slopes / of * sizes
                 if not np.isfinite(slopes).all():
                     break
-                move = np.linalg.lstsq(slopes, -rest, rcond=None)[0] * sizes
+                move = np.linalg.lstsq(slopes, -rest, rcond=None)[0]
             if not np.isfinite(move).all():
                 break
-            move = move * min(1.0, 0.5 / max(float(np.abs(move / sizes).max()), 1e-300))
+            move = np.exp(move * min(1.0, 1.0 / max(float(np.abs(move).max()), 1e-300)))
             prices = prices.copy()
-            prices[kept] += move[: len(kept)]
-            theta += float(move[-1]) if delta is not None else 0.0
+            prices[kept] *= move[: len(kept)]
+            theta *= float(move[-1]) ** self.sign if delta is not None else 1.0
         return None
 
     def _with_idle(
@@ -382,36 +403,4 @@ class Columns:
                 grows = law[k] * 2 * step[k] / abs(lead) * change
                 out[x] += r[1][x, k] * grows
                 out[n] += grows
-        return out
-
-    def _step(self, theta: float) -> Step | None:
-        """Return the best of the columns and its prices, and what these prove; add their column."""
-        if (solved := self._solved(theta)) is None:
-            return None
-        value, shares, prices = solved
-        prices = np.maximum(prices, _LEAST)  # without one every outcome is as good for all
-        room = theta - self.tops
-        with np.errstate(divide="ignore", over="ignore"):  # no outcome chooses one of no use
-            prices = np.where(room > 0, np.maximum(prices, np.minimum(2 / room, 1e300)), prices)
-        column = self._add(prices, theta)
-        dual = float(column.masses.sum() + prices @ (column.own - theta * column.masses))
-        return Step(value, dual, shares, prices)
-
-    def _add(self, prices: np.ndarray, theta: float) -> Column:
-        self.columns.append(self.column(prices, theta))
-        return self.columns[-1]
-
-    def _shares(self, shares: np.ndarray) -> list:
-        """Return disjoint cells of outcomes, with the shares of columns in which they choose."""
-        used = [(a, c) for a, c in zip(shares, self.columns, strict=False) if a > 0]
-        edges = sorted({e for _, c in used for cells in c.cells for pair in cells for e in pair})
-        out: list = []
-        for a, b in pairwise(edges):
-            w = [
-                float(sum(s for s, c in used if any(u <= a and b <= v for u, v in c.cells[x])))
-                for x in range(len(self.regions.rows.points))
-            ]
-            w = [v / (max(1.0, sum(w)) * (1 + 2.0**-50)) for v in w]
-            if any(w):
-                out.append([a, b, w])
         return out

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.engine.envelopes.float_solver import NEAR, ROUNDS, Optimum, Solver, solved
+from borel import settings
+from borel.engine.envelopes.float_solver import NEAR, ROUNDS, Optimum, Solver, idle_prices, solved
 from borel.numerics.intervals.rounding import TINY, U, sum_outward
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 _LITTLE = 1e-9
 """Part of the mass of all bad outcomes that is no loss."""
-_AGAIN = 4
-"""Times that a search meets its own root before it takes it that nothing more is to be had."""
+_AGAIN, _LEAST = 4, 1.0
+"""Times that a search meets its own root before it takes it that nothing more is to be had; and
+the work that it may do in any case."""
 
 
 class Spread(NamedTuple):
@@ -178,13 +180,19 @@ class Programme(Solver):
         return self._dual_terms(lam, theta, kept) - np.maximum(plain, 0.0)
 
     def stretched(self, price: np.ndarray, theta: float) -> np.ndarray:
-        """Give secrets without a price one at which no cell below theta asks for them.
+        """Give secrets without a price one at which no cell asks for them, if there is one.
 
-        They are those whose top is below theta in all cells, though not proved to be so.
+        A secret that only outcomes of next to no mass ask for has none, and else all would.
         """
-        room = theta - self.top
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.where((price == 0) & (room > 0), np.minimum(1 / room, 1e300), price)
+        idle = price == 0
+        if not idle.any():
+            return price
+        with np.errstate(over="ignore", invalid="ignore"):
+            paid = 1 + price[~idle, None] * (self.ratio[~idle] - theta)
+            rent = np.maximum(paid.max(axis=0, initial=0.0), 0.0)
+            price = price.copy()
+            price[idle] = np.minimum(idle_prices(self.ratio[idle] - theta, rent), 1e300)
+        return price
 
     def level_above(self, price: np.ndarray, delta: Fraction, theta: float) -> float | None:
         """Return a level at which the dual proves D < delta, from a guess; None if not found."""
@@ -358,12 +366,15 @@ class Programme(Solver):
                 out.append(weights)
         return out
 
-    def level(self, delta: Fraction, gap: float) -> EnvelopeLevel:
+    def level(
+        self, delta: Fraction, gap: float, guess: tuple[float, float] = (-math.inf, math.inf)
+    ) -> EnvelopeLevel:
         """Enclose the largest theta with D(theta) >= delta, for 0 < delta <= 1.
 
-        The search stops when the ends are within ``gap`` of each other, relatively.
+        The search stops when the ends are within ``gap`` of each other, relatively. It looks
+        between the two of a guess first.
         """
-        search = _Search(self, delta, gap)
+        search = _Search(self, delta, gap, guess)
         search.run()
         return EnvelopeLevel(search.lower, search.upper, search.weights, search.price)
 
@@ -371,9 +382,11 @@ class Programme(Solver):
 class _Search:
     """The search for the level of one delta: between two jumps first, then by Newton's method."""
 
-    def __init__(self, programme: Programme, delta: Fraction, gap: float):
+    def __init__(self, programme: Programme, delta: Fraction, gap: float, guess: tuple):
         self.programme, self.delta, self.mass, self.gap = programme, delta, float(delta), gap
         self.near = self.mass * (1 - 1e-11)
+        self.until = max(settings.search_deadline(), settings.now() + _LEAST)  # a little, if late
+        self.first = [int(k) for k in np.searchsorted(programme.jumps, guess) - [1, 0]]
         self.lower, self.upper = programme.floor, float(programme.top_high.max())
         self.weights = np.zeros(programme.g.shape)
         self.weights[0] = 1.0  # one secret, all outcomes: the level 1, or -1
@@ -388,7 +401,11 @@ class _Search:
         programme, jumps = self.programme, self.programme.jumps
         low, high = -1, len(jumps)  # D at jumps[low] is at least delta, at jumps[high] it is not
         while high - low > 1:
-            middle = (low + high) // 2
+            if settings.late(self.until):
+                return
+            middle = self.first.pop() if self.first else low
+            if not low < middle < high:
+                middle = (low + high) // 2
             if programme.at(jumps[middle]).value >= self.near:
                 low = middle
             else:
@@ -443,7 +460,7 @@ class _Search:
                 flat = found is bottom and self.delta == 1
                 if abs(theta - found.theta) <= self.gap * abs(theta) and not flat:
                     met += 1
-            if met > _AGAIN:
+            if met > _AGAIN or settings.late(self.until):
                 break
             if top.theta - bottom.theta <= 4 * U * abs(top.theta):
                 break
