@@ -89,7 +89,7 @@ class CellEnvelope(OpenEnvelope):
         def solve(programmes: Any, near: tuple, gap: float) -> tuple:
             narrow = max(0.1 * min(gap, 1.0), 1e-12)
             guess = tuple(self.sign * math.exp(min(self.sign * t, 700.0)) for t in near)
-            lower, upper = _both(programmes, lambda p: p.level(delta, narrow, guess))
+            lower, upper = _both(programmes, lambda p, side: p.level(delta, narrow, guess, side))
             low, high = (ratio_of(self.sign, end) for end in (lower.lower, upper.upper))
             return nats(low, 0), nats(high, 1), upper.price, upper.upper, lower.weights
 
@@ -116,7 +116,7 @@ class CellEnvelope(OpenEnvelope):
 
         def solve(programmes: Any, *_: Any) -> tuple:
             ends = threshold.lower, threshold.upper
-            lower, upper = _both(programmes, lambda p: p.value(*ends, closed=closed))
+            lower, upper = _both(programmes, lambda p, _: p.value(*ends, closed=closed))
             return lower[0], upper[1], upper[3], threshold.lower, lower[2]
 
         return self._refined(solve, known)
@@ -218,10 +218,14 @@ class CellEnvelope(OpenEnvelope):
         return self._bound(*ends, units="probability") if proved else None
 
 
-def _both(programmes: tuple[Any, Any], solve: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """Return what the programme from below gives and the one from above, which may be the same."""
-    lower = solve(programmes[0])
-    return lower, lower if programmes[1] is programmes[0] else solve(programmes[1])
+def _both(programmes: tuple[Any, Any], solve: Callable[[Any, int], Any]) -> tuple[Any, Any]:
+    """Return what the programme from below gives and the one from above, which may be the same.
+
+    Each is asked for its own side, -1 or 1, and one that is both for both, 0.
+    """
+    if programmes[1] is programmes[0]:
+        return (found := solve(programmes[0], 0)), found
+    return solve(programmes[0], -1), solve(programmes[1], 1)
 
 
 class BoxEnvelope(CellEnvelope):

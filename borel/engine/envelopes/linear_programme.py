@@ -204,7 +204,7 @@ class Programme(Solver):
             if over < delta:
                 return theta
             kept = self.top_high >= theta
-            if kept.any() and (given[kept] > 0).all():
+            if kept.any() and (price[kept] > 0).all():
                 with np.errstate(invalid="ignore", over="ignore"):  # as above; a search
                     terms = (1 - price * theta)[kept, None] * self.q
                     terms = terms + price[kept, None] * self.g[kept]
@@ -367,14 +367,19 @@ class Programme(Solver):
         return out
 
     def level(
-        self, delta: Fraction, gap: float, guess: tuple[float, float] = (-math.inf, math.inf)
+        self,
+        delta: Fraction,
+        gap: float,
+        guess: tuple[float, float] = (-math.inf, math.inf),
+        side: int = 0,
     ) -> EnvelopeLevel:
         """Enclose the largest theta with D(theta) >= delta, for 0 < delta <= 1.
 
-        The search stops when the ends are within ``gap`` of each other, relatively. It looks
+        The search stops when the ends are within ``gap`` of each other, relatively; with a side
+        when the lower end (-1), or the upper one (1), is as near to what the solver found. It looks
         between the two of a guess first.
         """
-        search = _Search(self, delta, gap, guess)
+        search = _Search(self, delta, gap, guess, side)
         search.run()
         return EnvelopeLevel(search.lower, search.upper, search.weights, search.price)
 
@@ -382,8 +387,9 @@ class Programme(Solver):
 class _Search:
     """The search for the level of one delta: between two jumps first, then by Newton's method."""
 
-    def __init__(self, programme: Programme, delta: Fraction, gap: float, guess: tuple):
+    def __init__(self, programme: Programme, delta: Fraction, gap: float, guess: tuple, side: int):
         self.programme, self.delta, self.mass, self.gap = programme, delta, float(delta), gap
+        self.side, self.found = side, (-math.inf, math.inf)
         self.near = self.mass * (1 - 1e-11)
         self.until = max(settings.search_deadline(), settings.now() + _LEAST)  # a little, if late
         self.first = [int(k) for k in np.searchsorted(programme.jumps, guess) - [1, 0]]
@@ -394,7 +400,9 @@ class _Search:
 
     @property
     def done(self) -> bool:
-        return self.upper - self.lower <= self.gap * abs(self.upper) < math.inf
+        low = self.lower if self.side <= 0 else max(self.lower, self.found[0])
+        high = self.upper if self.side >= 0 else min(self.upper, self.found[1])
+        return high - low <= self.gap * abs(high) < math.inf
 
     def run(self) -> None:
         """Narrow the ends."""
@@ -440,6 +448,9 @@ class _Search:
                     top = known
         met = 0
         for turn in range(2 * ROUNDS):
+            self.found = bottom.theta, top.theta
+            if self.done:
+                return
             guesses = []
             for found in (top, bottom):
                 root = programme.root(found, min(self.mass * (1 + 4 * U), 1.0))
