@@ -381,3 +381,20 @@ def test_nearly_all_outcomes_of_sixteen_secrets():
     p = np.full(16, 1 / 16)
     assert binned("pml", p, K, math.exp(found.upper) * (1 + 1e-7)) <= float(delta)
     assert binned("pml", p, K, math.exp(found.lower) * (1 - 2e-3)) >= float(delta)
+
+
+@pytest.mark.parametrize("tiny", [1e-12, 1e-98])
+def test_costs_of_entries_that_are_nearly_0(tiny):
+    """Outcomes that would cost a secret far more than it gains are of no use, at whatever price."""
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        K = rng.random((4, 7)) * np.where(rng.random((4, 7)) < 0.5, tiny, 1.0)
+        K /= K.sum(axis=1, keepdims=True)
+        p = rng.dirichlet(np.ones(4))
+        found = bl.envelope(bl.pmf(p) * bl.Mechanism.from_matrix(K), of="pmc")(F(1, 2))
+        assert found.width < 1e-9 and found.lower > 20
+        for end, way in ((found.lower, -1), (found.upper, 1)):
+            # e^t K, cut off where it is 1e6 times what can be gained
+            cost = np.minimum(math.exp(end) * (1 + way * 1e-6) * K, 1e6)
+            mass = binned("pmc", p, K, cost / K)
+            assert way * mass <= way * 0.5 + 1e-6

@@ -127,8 +127,9 @@ class Solver:
             pool |= wanted & _largest(reduced)
         self._pool |= pool
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            dear = np.where(flat, 0.0, (worth - spare) / -gain).max(axis=1)
-        lam = np.where(kept & (most <= 0), np.maximum(lam, dear), lam)
+            dear = np.where(flat | (gain > 0), 0.0, (worth - spare) / -gain).max(axis=1)
+        # what is had for nothing has a price that other outcomes ask for: however little
+        lam = np.where(kept & ((most <= 0) | (lam <= 0)), np.maximum(lam, dear), lam)
         weights[x, y] = w
         return Optimum(theta, float(w @ worth[y]) / unit, weights, lam / (scale * unit))
 
@@ -149,6 +150,7 @@ class Solver:
         if basis is None:
             return None
         x, y, used, full = basis
+        used = self._just_bad(basis, found.weights, found.theta)
         row_x = np.full(self.count, -1)
         row_x[used] = np.arange(len(used))
         row_y = np.full(self.cells, -1)
@@ -157,23 +159,23 @@ class Solver:
         q, g = self.q[y], self.g[x, y]
         size = len(used) + len(full) + 1
         theta, w = found.theta, found.weights[x, y]
-        tight = row_y[y] >= 0
+        tight, own = row_y[y] >= 0, row_x[x] >= 0
         target = np.zeros(size)
         target[len(used) : -1] = 1.0
         target[-1] = 1.0
         for _ in range(12):
-            matrix = np.zeros((size, len(x) + 1))
-            unit = 1 / max(float(q.max()), TINY)
-            matrix[row_x[x], columns] = (g - theta * q) * unit
+            matrix, most = np.zeros((size, len(x) + 1)), abs(theta) or 1.0
+            unit = 1 / max(float(q.max()) * most, 1e-300)  # levels of PMC may be tiny
+            matrix[row_x[x[own]], columns[own]] = ((g - theta * q) * unit)[own]
             matrix[row_y[y[tight]], columns[tight]] = 1.0
             matrix[-1, columns] = q / mass
-            np.subtract.at(matrix[:, -1], row_x[x], w * q * unit)
+            np.subtract.at(matrix[:, -1], row_x[x[own]], (w * q * (unit * most))[own])
             rest = target - matrix[:, :-1] @ w
             step = solved(matrix, rest)
             if step is None or not np.isfinite(step).all():
                 return None
-            w, theta = w + step[:-1], theta + step[-1]
-            if abs(step[-1]) <= 4 * U * abs(theta):
+            w, theta = w + step[:-1], theta + step[-1] * most
+            if abs(step[-1]) <= 4 * U:
                 break
         if w.min() < -1e-7 or not np.isfinite(theta):
             return None
@@ -181,12 +183,20 @@ class Solver:
         weights[x, y] = np.maximum(w, 0.0)
         return weights, float(theta)
 
+    def _just_bad(self, basis: tuple, weights: np.ndarray, theta: float) -> np.ndarray:
+        """Return the secrets in use whose bad outcome has no leakage to spare."""
+        x, y, used, _ = basis
+        gain = weights[x, y] * (self.g[x, y] - theta * self.q[y])
+        spare, size = (np.bincount(x, v, self.count)[used] for v in (gain, np.abs(gain)))
+        return used[spare <= 1e-8 * size]
+
     def prices(self, weights: np.ndarray, theta: float) -> np.ndarray | None:
         """Return the prices that go with a basis at a level."""
         basis = self.basis(weights)
         if basis is None:
             return None
         x, y, used, full = basis
+        used = self._just_bad(basis, weights, theta)
         column_x = np.full(self.count, -1)
         column_x[used] = np.arange(len(used))
         column_y = np.full(self.cells, -1)
@@ -194,18 +204,21 @@ class Solver:
         matrix = np.zeros((len(x), len(used) + len(full)))
         rows = np.arange(len(x))
         gap = self.ratio[x, y] - theta
-        matrix[rows, column_x[x]] = gap
+        unit = max(float(np.abs(gap).max()), 1e-300)  # levels of PMC may be tiny
+        own = column_x[x] >= 0
+        matrix[rows[own], column_x[x[own]]] = gap[own] / unit
         tight = column_y[y] >= 0
         matrix[rows[tight], column_y[y[tight]]] = -1.0
         found = solved(matrix, np.full(len(x), -1.0))
         if found is None or not np.isfinite(found).all():
             return None
         price = np.zeros(self.count)
-        price[used] = np.maximum(found[: len(used)], 0.0)
+        price[used] = np.maximum(found[: len(used)], 0.0) / unit
         gaps = self.ratio - theta
-        rent = np.maximum(1 + price[used, None] * gaps[used], 0.0).max(axis=0)
+        rent = (1 + price[used, None] * gaps[used]).max(axis=0, initial=0.0)
         idle = np.flatnonzero((column_x < 0) & (self.top > theta))
         if len(idle):
+            rent[full] = np.maximum(rent[full], found[len(used) :])
             price[idle] = idle_prices(gaps[idle], rent)
         return price
 

@@ -196,7 +196,7 @@ class Programme(Solver):
 
     def level_above(self, price: np.ndarray, delta: Fraction, theta: float) -> float | None:
         """Return a level at which the dual proves D < delta, from a guess; None if not found."""
-        step = 4 * U * max(abs(theta), 2.0**-40)
+        step = max(4 * U * abs(theta), TINY)
         given = price
         for _ in range(60):
             price = self.stretched(given, theta)
@@ -204,7 +204,7 @@ class Programme(Solver):
             if over < delta:
                 return theta
             kept = self.top_high >= theta
-            if kept.any() and (price[kept] > 0).all():
+            if kept.any() and (given[kept] > 0).all():
                 with np.errstate(invalid="ignore", over="ignore"):  # as above; a search
                     terms = (1 - price * theta)[kept, None] * self.q
                     terms = terms + price[kept, None] * self.g[kept]
@@ -250,9 +250,14 @@ class Programme(Solver):
                 return weights
             spare = self.shares(weights)[0]
             masses = weights @ self.q
-            into = int(np.argmax(masses)) if masses.any() else int(np.argmax(self.top))
+            left = spare * self.q
+            into = int(np.argmax(self.top))
+            if masses.any() and left.any():  # the bad outcome that is spoilt least
+                best = self.ratio[:, left > 0].max(axis=1) - self.top.max()
+                with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                    into = int(np.argmax(np.where(masses > 0, best / masses, -np.inf)))
             order = np.argsort(-self.ratio[into])
-            room = spare[order] * self.q[order]
+            room = left[order]
             taken = np.clip(missing * (1 + 1e-9) + 4 * U - (np.cumsum(room) - room), 0.0, room)
             weights = weights.copy()
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -498,7 +503,8 @@ class _Search:
             return inside[0]
         self.take_price(top.price, low)
         newton = min(self.upper, high)
-        theta = low + (high - low) / 2
+        # levels of PMC differ by their logarithms
+        theta = high * math.sqrt(low / high) if low * high > 0 else low + (high - low) / 2
         if turn % 3 == 0 and low < newton < high:
             theta = newton
         if turn % 3 == 1 and low < 2 * newton - high < theta:
