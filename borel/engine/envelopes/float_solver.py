@@ -14,7 +14,7 @@ import numpy as np
 
 from borel import settings
 from borel.numerics.float64.programmes import linprog
-from borel.numerics.intervals.rounding import TINY, U
+from borel.numerics.intervals.rounding import U
 
 NEAR = 1e-12
 """Tops that are nearer than this, relatively, are one jump: both ends are proved anyway."""
