@@ -128,13 +128,15 @@ def by_tail_leakage(joint: Joint, kind: str, delta: Fraction) -> Bound | None:
         return known
     try:
         engine = engine_for(joint)
-        narrow = known is not None and known.width <= settings.current().tol
-        found = known if narrow else engine.figure("tail_leakage", kind, delta)
+        if known is not None and known.width <= settings.current().tol:
+            found = known
+        else:
+            found = engine.figure("tail_leakage", kind, delta)
     except NotYet:
         return None
     if not (found.proved or found.status == "undecided"):
         return None
-    low, cap = found.lower, found if known is None or narrow else both(found, known)
+    low, cap = found.lower, found if known is None else both(found, known)
     if kind == "pml" and low < math.inf:
         level = log_ends(engine.absorbing_level(delta), math.inf)[0]
         low = max(level, math.nextafter(low - _LOG_2, 0.0), 0.0)

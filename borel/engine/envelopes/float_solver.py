@@ -149,8 +149,14 @@ class Solver:
         basis = self.basis(found.weights)
         if basis is None:
             return None
-        x, y, used, full = basis
-        used = self._just_bad(basis, found.weights, found.theta)
+        some = self._just_bad(basis, found.weights, found.theta)
+        return self._root(found, mass, basis, basis[2]) or self._root(found, mass, basis, some)
+
+    def _root(
+        self, found: Optimum, mass: float, basis: tuple, used: np.ndarray
+    ) -> tuple[np.ndarray, float] | None:
+        """Return it where the bad outcomes of some secrets have nothing to spare."""
+        x, y, _, full = basis
         row_x = np.full(self.count, -1)
         row_x[used] = np.arange(len(used))
         row_y = np.full(self.cells, -1)
@@ -196,7 +202,6 @@ class Solver:
         if basis is None:
             return None
         x, y, used, full = basis
-        used = self._just_bad(basis, weights, theta)
         column_x = np.full(self.count, -1)
         column_x[used] = np.arange(len(used))
         column_y = np.full(self.cells, -1)

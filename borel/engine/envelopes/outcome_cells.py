@@ -427,8 +427,8 @@ class LineCells(OutcomeCells):
 
         def compute(x: Box, rows: np.ndarray) -> np.ndarray:
             y = self.low[rows], self.high[rows]
-            some = tuple((part[0][:, rows], part[1][:, rows]) for part in logs)
-            found = rows_on_boxes(self.engine.surface, x, y, shift[rows], some)
+            inner, outer = ((part[0][:, rows], part[1][:, rows]) for part in logs)
+            found = rows_on_boxes(self.engine.surface, x, y, shift[rows], (inner, outer))
             return np.array(found).reshape(4, len(x[0]), -1)
 
         found = self._kept[name].over(x, (self.low, self.high), compute)
