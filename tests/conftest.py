@@ -73,8 +73,9 @@ def tree_key():
 def pytest_collection_modifyitems(config, items):
     """Mark the cases that are named heavy, and order a sample."""
     _mark_cases(items, whole=not any("::" in arg for arg in config.args))
+    _leave_out_all_but_a_few(items)
     for item in items:
-        if any(item.get_closest_marker(tier) for tier in TIERS):
+        if _tiers(item):
             item.add_marker("heavy")
     # xdist does not start if a name has an address in it
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]
@@ -102,6 +103,23 @@ def _mark_cases(items, whole):
     ]
     if whole and unknown:
         raise pytest.UsageError(f"cases() names ids that no test has: {unknown}")
+
+
+def _leave_out_all_but_a_few(items):
+    """Mark as slow all but n cases of a test with ``@pytest.mark.few(n)``: a hash takes them."""
+    cases: dict = {}
+    for item in items:
+        if item.get_closest_marker("few") and not _tiers(item):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for some in cases.values():
+        some.sort(key=lambda item: hashlib.sha256(item.name.encode()).digest())
+        (number,) = some[0].get_closest_marker("few").args
+        for item in some[number:]:
+            item.add_marker("slow")
+
+
+def _tiers(item):
+    return [tier for tier in TIERS if item.get_closest_marker(tier)]
 
 
 class Sample:

@@ -311,6 +311,7 @@ def slopes():
     return bl.pmf([HALF, HALF], on=bl.Finite([0, 1])) * mech
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "delta4", "delta3")
 @pytest.mark.parametrize("delta", [F(1, 100), F(1, 10), HALF, F(3, 5), F(99, 100)])
 def test_densities_on_an_interval(delta):
@@ -383,6 +384,7 @@ def test_three_secrets_on_a_line_are_honest_about_halves():
     assert found.upper <= mpmath.log(1 + (2 * one - 1)) + 1e-9
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("delta", [F(1, 50), F(1, 4), HALF, F(9, 10)])
 def test_counts(delta):
     """Poisson counts of a bit, 120 outcomes at 60 digits."""

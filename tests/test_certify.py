@@ -158,6 +158,7 @@ def test_a_certificate_is_made_when_it_is_asked_for(name):
         verify(half)
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "all of the mass of an envelope", "an envelope", "a mean")
 @pytest.mark.cases(
     "slow", "a bound of an envelope", "a family of priors", "an envelope that bins bound"

@@ -204,6 +204,7 @@ FIGURE_1 = [
 VALUES = {(200, 20, F(3, 10)): 9.8768879e-12}
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("n", "m", "p"), [*FIGURE_1, (200, 60, F(1, 2))])
 def test_example_3_11_and_figure_1(n, m, p):
     """The exact binomial tail is below the Chernoff bound, at both answers."""
@@ -726,6 +727,7 @@ def by_mass(*weights):
     return -mp.log(max(weights) / sum(weights))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("y", [-2.0, 0.5, 5.0])
 def test_an_attribute_of_three_values_of_a_normal_secret(y):
     """Given y the secret is normal around y/2 with variance 1/2; 0.5 is an atom that is avoided."""

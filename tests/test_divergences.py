@@ -231,6 +231,7 @@ def by_quadrature(p, q, order):
     return mpmath.log(mean) / (a - 1)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("name", "k"), CASES)
 @pytest.mark.parametrize("order", [F(1, 4), HALF, F(1), F(3, 2), F(2)])
 def test_closed_forms_against_quadrature(name, k, order):

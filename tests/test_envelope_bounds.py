@@ -183,6 +183,7 @@ def test_theorem_3_on_example_2():
     assert found.status == "exact" and any("Theorem 3" in a for a in found.assumptions)
 
 
+@pytest.mark.slow
 def test_bounds_are_on_their_sides_of_the_envelope():
     """Against the linear program (float64: to 1e-6)."""
     rng = np.random.default_rng(1)
@@ -301,6 +302,7 @@ FIGURE_2 = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", FIGURE_2)
 def test_theorem_5_on_figure_2(name):
     """epsilon_r = 1: 60 digits of e, and the linear program between the two bounds."""
@@ -390,6 +392,7 @@ def compared(joint, deltas):
     return table, column["theorem_5_lower"].status.values != "none"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", FIGURE_2)
 def test_the_envelope_in_the_table_of_figure_2(name):
     """The condition of (iii) holds at every delta, and its lower bound is the envelope."""

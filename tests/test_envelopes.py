@@ -195,6 +195,7 @@ def test_an_infinite_cost_is_proved_in_floats_too():
     assert cost(0.95).upper < math.inf
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("delta", [F(1, 100), HALF, F(99, 100)])
 @pytest.mark.parametrize(("n", "m"), [(3, 7), (4, 4)])
 def test_outcomes_that_are_nearly_impossible_cost_far_more_than_is_gained(n, m, delta):
@@ -282,6 +283,7 @@ def priors():
         yield [F(v, sum(p)) for v in p]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("p", list(priors()), ids=str)
 def test_randomized_response_is_the_lower_bound_of_theorem_5(p):
     """Errata 11: exact wherever the condition on the prior holds; never below it."""

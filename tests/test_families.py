@@ -154,6 +154,7 @@ def log_ratio(mu, sigma, y):
         return -mp.log(of / total)
 
 
+@pytest.mark.slow
 def test_a_pymc_law_of_draws_is_enclosed_for_each_of_them():
     import xarray as xr
 
@@ -211,6 +212,7 @@ def test_numbers_as_parameters_of_a_pymc_law(law, given, twin):
     assert (law.tail is None) == (twin.tail is None)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["mu", "kumaraswamy", "a draw"])
 def test_pymc_laws_with_parameters_have_certificates(kind):
     import pymc as pm

@@ -65,6 +65,7 @@ def test_verdicts_under_a_posterior():
     assert "which does not settle it at 95 %." in found[2].text
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("level", [0.55, 0.6, 0.63, 0.66, 0.7])
 def test_the_verdict_of_a_posterior_is_that_of_the_library(level):
     prior = learnt()

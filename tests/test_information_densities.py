@@ -53,6 +53,7 @@ def holds(bound, truth):
     return mpmath.mpf(bound.lower) <= truth <= mpmath.mpf(bound.upper)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("number", [F, float], ids=["fractions", "floats"])
 def test_the_law_is_that_of_the_table(seed, number):
@@ -308,6 +309,7 @@ def on_a_bit(noise):
     return bl.pmf([F(1, 4), F(3, 4)], on=bit) * make(bit), row
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "laplace-*", "*-itself-*", "gaussian-size-product")
 @pytest.mark.parametrize("under", LAWS)
 @pytest.mark.parametrize("name", ["square", "size", "itself"])

@@ -256,6 +256,7 @@ NEEDED = {
 }
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("case", NEEDED)
 def test_refused_where_it_is_needed(case):
     make, parts = NEEDED[case]

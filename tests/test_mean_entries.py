@@ -42,6 +42,7 @@ def cumulant(alpha, beta, t):
     return mp.log(mp.quad(integrand, [0, mp.pi / 4, mp.pi / 2]) / mp.beta(alpha, beta)), mean
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("n", NS)
 @pytest.mark.parametrize("law", [(1.0, 1.0), (2.0, 5.0), (0.5, 0.5)])
 @pytest.mark.parametrize("b", [0.25, 3.0])
@@ -127,6 +128,7 @@ def noisy_mean_density(m, kernel, t):
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize(("n", "scale"), [(2, 0.5), (2, 0.0625), (3, 1.0), (5, 0.25)])
 @pytest.mark.parametrize("y", [0.125, 0.375, 0.5, 0.9375])
@@ -134,6 +136,7 @@ def test_uniform_entries_between_the_ends(kind, n, scale, y):
     against_the_density_of_the_sum(kind, n, scale, y)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_twelve_uniform_entries(kind):
     against_the_density_of_the_sum(kind, 12, 0.25, 0.375)
@@ -420,6 +423,7 @@ def test_bad_means():
         bl.iid(U, 2) * bl.mechanisms.laplace(b=1.0)
 
 
+@pytest.mark.slow
 def test_entries_that_are_moved_and_scaled():
     """1 + 3 D leaks as D with a third of the noise; the engine's figure holds the closed form."""
     scaled = bl.from_scipy(stats.beta(2, 5, loc=1, scale=3))

@@ -127,6 +127,7 @@ SETS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SETS)
 def test_a_bound_over_a_set_is_itself_after_pickling_and_saving(name, tmp_path):
     import xarray as xr

@@ -300,6 +300,7 @@ def test_a_law_with_too_many_values_is_asked_on_a_grid(ax):
     assert len(ax.lines[0].get_xdata()) <= 131
 
 
+@pytest.mark.slow
 def test_a_law_stops_when_the_budget_is_spent():
     from borel.figures.leakage_curves import law_curve
 

@@ -256,6 +256,7 @@ def gauss(gap, epsilon):
     return ndtr(gap / 2 - epsilon / gap) - mp.e**epsilon * ndtr(-gap / 2 - epsilon / gap)
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("gap", [2.0**-20, 0.125, 1.0, 3.5, 30.0])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.1, 1.0, 2.5, 8.0, 30.0, 100.0])
 def test_gaussian_profiles_to_the_last_digit(gap, epsilon):
@@ -334,6 +335,7 @@ def test_unbounded_secrets_have_no_profile_below_1():
     assert one(0.0).upper == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rates", [(1.0, 2.0), (2.0, 1.0), (0.5, 8.0)])
 @pytest.mark.parametrize("epsilon", [0.0, 0.25, 1.0, 2.0])
 def test_monotone_losses(rates, epsilon):

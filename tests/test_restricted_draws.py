@@ -93,6 +93,7 @@ CASES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", CASES)
 def test_leakage_at_an_outcome(name):
     build, on, density, ends = CASES[name]

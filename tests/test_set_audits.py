@@ -142,6 +142,7 @@ def prior_sets():
 SETS = prior_sets()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SETS)
 def test_every_kind_of_set_is_audited_saved_and_reported(name, tmp_path):
     prior_set = SETS[name]
@@ -192,6 +193,7 @@ def lines():
     }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "a hull", "counts with noise")
 @pytest.mark.parametrize(
     "name",

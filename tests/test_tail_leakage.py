@@ -63,6 +63,7 @@ def random_joint(rng, style, least=2, most=5):
 # -- finite joints --------------------------------------------------------------------------------
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @pytest.mark.parametrize("style", STYLES)
 def test_it_is_the_definition(style, kind):
@@ -189,6 +190,7 @@ def test_the_envelope_is_within_log_2_below_in_many_joints():
 # -- draws and sets of priors ---------------------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @pytest.mark.parametrize("style", STYLES)
 def test_of_a_posterior_it_is_that_of_every_draw(style, kind):
@@ -225,6 +227,7 @@ def over_union(kind, corners, K, delta):
     return max(ratio_of(kind, v) for v in out)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @pytest.mark.parametrize("style", STYLES)
 def test_over_a_hull_it_is_largest_at_a_corner(style, kind):
@@ -578,6 +581,7 @@ def test_atoms_count():
 LINE = bl.normal()
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("truths", "*-truth")
 @pytest.mark.parametrize(
     ("make", "of"),

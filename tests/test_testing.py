@@ -83,6 +83,7 @@ def test_sound_measures_pass(name):
     check_measure(MEASURES[name])
 
 
+@pytest.mark.few(7)
 @pytest.mark.cases("slow", "noise", "own")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_sound_mechanisms_pass(name):
@@ -238,6 +239,7 @@ SETS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "product", "union", "Kullback-Leibler", "chi-square")
 @pytest.mark.parametrize("name", SETS)
 def test_sound_sets_of_priors_pass(name):
@@ -404,6 +406,7 @@ class LooseMembers(Ball):
         return [bl.pmf([0.0, 0.5, 0.5])] * count
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -465,6 +468,7 @@ def test_sets_of_densities_are_not_yet_checked():
 # -- figures --------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "measure",
     [

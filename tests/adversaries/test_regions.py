@@ -71,6 +71,7 @@ def measured(found, prior, kernel, ends):
         return value if found.of == "pml" else -value, mass
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 @pytest.mark.parametrize("epsilon", [0.3, 0.01, 1e-5])
 @pytest.mark.parametrize("name", CASES)

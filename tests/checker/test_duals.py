@@ -358,6 +358,7 @@ def test_an_envelope_known_by_hand():
             verify({**data, "lower": value.hex(), "upper": value.hex()})
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_envelopes_are_verified(seed):
     of = cases.joint(seed, most=6)
@@ -411,6 +412,7 @@ FORGED_ENVELOPES = {
 }
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("name", FORGED_ENVELOPES)
 def test_forged_envelopes_are_refused(name):
     data = envelope_certificate()

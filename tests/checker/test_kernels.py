@@ -30,6 +30,7 @@ def kept(name):
     return parse(text(name))
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "laplace-pml-tail")
 @pytest.mark.parametrize("name", NAMES)
 def test_kept_certificates_are_verified(name):
@@ -106,6 +107,7 @@ def claiming(data, lower, upper):
     return {**data, "lower": float(lower).hex(), "upper": float(upper).hex()}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", [n for n in TRUTHS if n != "points-pml-at"])
 @pytest.mark.parametrize("off", [1e-8, 1e-3, -1e-8, -1e-3])
 def test_a_false_claim_is_refused(name, off):
@@ -271,6 +273,7 @@ ALTERED = {
 }  # fmt: skip
 
 
+@pytest.mark.few(19)
 @pytest.mark.parametrize("name", ALTERED)
 def test_what_is_altered_is_refused(name):
     of, path, to = ALTERED[name]

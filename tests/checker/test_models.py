@@ -98,6 +98,7 @@ FORMS = {
 }
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("degree", [1, 3, 8])
 @pytest.mark.parametrize("name", FORMS)
 def test_functions_on_a_box(name, degree):

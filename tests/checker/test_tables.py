@@ -146,6 +146,7 @@ def test_infinities_are_claimed_and_verified():
         verify({**finite, "lower": "inf", "upper": "inf"})
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_figures_of_random_joints_are_verified(seed):
     of = cases.joint(seed, most=8)

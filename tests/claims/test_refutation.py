@@ -53,6 +53,7 @@ FALSE = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FALSE)
 def test_it_finds(name):
     found = bl.refute(FALSE[name])
@@ -91,6 +92,7 @@ TRUE = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", TRUE)
 def test_it_does_not_refute_what_is_true(name):
     found = bl.refute(TRUE[name], tries=200)

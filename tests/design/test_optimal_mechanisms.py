@@ -233,6 +233,7 @@ def allowed(target, p, k):
     return value <= nats[0]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_no_random_mechanism_that_is_allowed_is_better(target):
     rng = np.random.default_rng(7)

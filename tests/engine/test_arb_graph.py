@@ -271,6 +271,7 @@ def is_mean_of_circle(branch, x, radius, disc):
     return bool(error <= 1e-6 * disc.abs_upper() + 1e-12)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("op", [*ONE, *TWO])
 def test_an_operation(op):
     check(op)
@@ -302,6 +303,7 @@ def test_every_operation_is_tested():
     assert set(integrand.BALLS) == set(integrand.COMPLEX) <= tested
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("exponent", [-3.0, -2.0, 0.0, 1.0, 3.0, 4.0, 7.0, 0.5, 1.5, -0.5, -2.5])
 def test_powers(exponent):
     rng = np.random.default_rng(int(10 * exponent) + 100)

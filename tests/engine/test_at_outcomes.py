@@ -102,6 +102,7 @@ def infinity(name):
         return INFINITE[name][0]()
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "ratio")
 @pytest.mark.cases("truths", "mass", "mass, theta")
 @pytest.mark.parametrize("name", INFINITE)

@@ -23,6 +23,7 @@ NOTHING_LEAKS = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("density", NOTHING_LEAKS)
 @pytest.mark.parametrize("leakage", [bl.pml, bl.pmc])
 def test_a_branch_that_no_secret_takes(density, leakage):

@@ -29,6 +29,7 @@ def _family(law, theta):
     return bl.priors.family(build, theta)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("law", "theta"),
     [
@@ -52,6 +53,7 @@ def test_one_theta_by_itself_is_a_member(law, theta):
     assert flipped.lower([1.0, 0.0]).lower <= 0.1 + 1e-12
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("place", [0.0, 0.25, 0.3, 1.0])
 def test_one_theta_of_an_interval(place):
     """The same on a line, with an equation."""

@@ -20,6 +20,7 @@ NOISES = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("of", ["pml", "pmc"])
@@ -47,6 +48,7 @@ PRIORS = {
 }
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("y", [0.25, 1.0, 3.0])
 @pytest.mark.parametrize("name", PRIORS)
 def test_a_supremum_that_is_only_approached(name, y):

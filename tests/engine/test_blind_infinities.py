@@ -94,6 +94,7 @@ def test_the_lists_are_what_they_should_be():
     assert all(0 <= case.truth[0] <= case.truth[1] < np.inf for case in DECOYS)
 
 
+@pytest.mark.few(33)
 @pytest.mark.parametrize("case", named(DECOYS + NEAR_MISSES + INFINITIES))
 def test_builds(case):
     joint = case.build()
@@ -101,6 +102,7 @@ def test_builds(case):
     assert not joint.mechanism.opaque and case.proof
 
 
+@pytest.mark.few(49)
 @pytest.mark.cases("attacks", "phase_of_one_over_x_pmc", "phase_of_one_over_x_pml")
 @pytest.mark.parametrize("case", named(DECOYS + NEAR_MISSES))
 def test_decoys_stay_below_their_bound_and_come_near_it(case):

@@ -164,6 +164,7 @@ TRUTHS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "pml-window-0.3")
 @pytest.mark.cases(
     "truths", "pml-half-1.75", "pmc-gauss, sum of 5-0.3", "pmc-window-0.3", "pmc-half-1.75"

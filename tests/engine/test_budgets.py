@@ -178,6 +178,7 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
     assert np.isinf(high).any() == (seconds < 6)  # seven blocks cover the secrets
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "pmc-sup")
 @pytest.mark.cases("truths", "pmc-quantile")
 @pytest.mark.parametrize("figure", ["sup", "tail", "quantile", "mean", "exp_mean"])
@@ -487,6 +488,7 @@ AFTER = {
 """Figures, and what they are: where there is no closed form, an interval that holds them."""
 
 
+@pytest.mark.few(3)
 @pytest.mark.cases("slow", "an envelope-2")
 @pytest.mark.parametrize("looks", [2, 12])
 @pytest.mark.parametrize("name", AFTER)

@@ -62,6 +62,7 @@ def checked(bound, pair, width=None):
 # -- at outcomes ---------------------------------------------------------------------------------
 
 
+@pytest.mark.few(3)
 @pytest.mark.cases(
     "slow", "Gaussian on a Gamma-pmc", "Gaussian on a Cauchy-pmc", "Gaussian on an exponential-pmc"
 )
@@ -86,6 +87,7 @@ def test_single_outcomes(name, kind):
             checked(found, pair, case.width(kind))
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "Clayton, theta = 2-pmc", "Clayton, theta = 2-pml")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.grid is not None])
@@ -166,6 +168,7 @@ BANDS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "slow", "Student of 2.5 on a uniform", "exponential on a uniform", "Gaussian on a Beta"
 )
@@ -198,6 +201,7 @@ FIGURES = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind, figure, arguments", FIGURES)
 def test_the_law_of_laplace_noise(kind, figure, arguments):
     found = getattr(leakage("Laplace on a uniform", kind), figure)(*arguments)
@@ -210,6 +214,7 @@ def test_the_mean_of_the_exponential_of_pmc():
     checked(found, truth, 1e-8 * truth[1])  # a ratio: the tolerance is of its logarithm
 
 
+@pytest.mark.slow
 @pytest.mark.cases("truths", "0.05", "0.95")
 @pytest.mark.parametrize("s", [0.05, 0.5, 0.95])
 def test_the_quantiles_of_a_chi_square_law(s):
@@ -225,6 +230,7 @@ def test_the_tail_of_a_chi_square_law():
     checked(found, CASES["Gaussian on a normal"].truth.pml_tail(1.5), 1e-6)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "figure, arguments",
@@ -303,6 +309,7 @@ def tilted(density, prior=None, outcome=UNIT, **rest):
     return prior * kernel(density, secret=prior.on, outcome=outcome, **rest)
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "a root-pmc", "all but one secret-pmc")
 @pytest.mark.cases("truths", "the diagonal, 1e6-pmc")
 @pytest.mark.parametrize("kind", KINDS)
@@ -320,6 +327,7 @@ def test_altered_points_change_nothing(name, kind):
         checked(ell.quantile(0.5), getattr(case, f"{kind}_quantile")(0.5), 1e-4)
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "one outcome-pmc")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ONE_OUTCOME)

@@ -52,6 +52,7 @@ def found(name):
     return _KNOWN[name]
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("truths", "inside")
 @pytest.mark.parametrize("name", JOINTS)
 def test_it_is_enclosed(name):

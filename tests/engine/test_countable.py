@@ -49,6 +49,7 @@ def inside(bound, truth):
     return o.between(bound.lower, lambda: truth().log(), bound.upper)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("mu", [0.25, 2.5, 30.0])
 @pytest.mark.parametrize("at", [1, 3, 40])
 @pytest.mark.parametrize("high", [0.75, 0.5625, 1.0])
@@ -73,6 +74,7 @@ def test_a_poisson_prior_and_a_step(mu, at, high):
             assert found.lower == found.upper == -math.inf
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.9375, 0.01])
 def test_a_geometric_prior_and_halves(p):
     """Sum of p q**(x-1) 2**-(x+1) is p / (4 - 2 q); the infimum 0 is approached, not attained."""

@@ -216,6 +216,7 @@ def figure(joint, kind, what):
     return leak.mean() if what == "mean" else leak.exp_mean()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("kind", "what"), FIGURES)
 @pytest.mark.parametrize("name", CASES)
 def test_a_mean_is_enclosed(name, kind, what):
@@ -227,6 +228,7 @@ def test_a_mean_is_enclosed(name, kind, what):
     assert holds(found, case.total(kind, what)), found
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("kind", "what"), FIGURES)
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_beyond_a_run_of_outcomes_is_bounded(name, kind, what):
@@ -246,6 +248,7 @@ def test_what_is_beyond_a_run_of_outcomes_is_bounded(name, kind, what):
         assert last < 30 or mp.mpf(found) <= 1000 * truth, (last, found, truth)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("what", ["mean", "exp"])
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_the_bound_behind_a_run_is_sharp(mirrored, what):
@@ -309,6 +312,7 @@ def test_example_8():
 # -- kernels as libraries write them ---------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("truths", "scipy nbinom")
 @pytest.mark.parametrize("make", ["scipy poisson", "scipy nbinom", "scipy geom", "pymc poisson"])
 def test_kernels_of_libraries(make):
@@ -410,6 +414,7 @@ def test_a_mean_may_be_finite_where_the_leakage_is_unbounded():
     assert bl.pml(joint).exp_mean().upper == math.inf
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("place", [300, 9973])
 @pytest.mark.parametrize("secret", [bl.Finite([0.25, 1.0]), bl.Interval(0, 1)])
 def test_a_bump_far_out_counts(place, secret):

@@ -165,6 +165,7 @@ def bound(name, kind, figure):
     return ASK[figure](getattr(bl, kind)(joint(name)))
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("which", ALL + ENDLESS + LONG, ids=" ".join)
 def test_it_encloses_the_truth(which):
     found = bound(*which)

@@ -269,6 +269,7 @@ PAIRS = [
 FEW = [pair for pair in PAIRS if pair[1] in ("Laplace", "bent") or pair[0] == "mixture"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "gamma-Laplace", "narrow beta-bent", "beta-Laplace")
 @pytest.mark.parametrize(("prior", "kernel"), FEW)
 def test_a_draw_at_an_outcome(prior, kernel):
@@ -330,6 +331,7 @@ def test_suprema_of_noise(prior):
             assert holds(found.draws, c, d, max(sign * mp.log(m) for m in means)) <= 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prior", "kernel"),
     [
@@ -353,6 +355,7 @@ def test_suprema_are_not_below_what_outcomes_have(prior, kernel):
         assert (one["lower"].values <= best + 0.01).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("prior", ["beta", "gamma", "mixture"])
 def test_suprema_that_are_infinite(prior):
     """The density of the noise falls faster and faster, or there are secrets far out."""
@@ -468,6 +471,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", COUNTS)
 def test_secrets_that_are_integers(name):
     """Laplace noise of b = 2, at 3; whether there are more than 2, answered rightly by 3/4."""
@@ -492,6 +496,7 @@ def test_secrets_that_are_integers(name):
         assert holds(cost.draws, c, d, mp.log(4 * largest)) <= 1e-6
 
 
+@pytest.mark.slow
 def test_what_the_support_alone_decides():
     """LDP and maximal leakage are one Bound, whatever the draws are worth."""
     _, draws, build, _, _ = PRIORS["beta"]

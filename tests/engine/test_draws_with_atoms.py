@@ -104,6 +104,7 @@ def leakage(f, law, y, kind):
     return mp.log(mass / min(f(y, 0), f(y, 1)))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("name", PRIORS)
 def test_leakage_at_outcomes(name, noise):

@@ -66,6 +66,7 @@ KERNELS = {  # and where the densities of both secrets are the same
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("reach", [2.0**-3, 2.0**-10, 2.0**-30])
 @pytest.mark.parametrize(("f", "turn"), KERNELS.values(), ids=KERNELS)
@@ -161,6 +162,7 @@ def of_clayton(y):
     return mpmath.log((1 + 9 * top) / 10)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("reach", [2.0**-3, 2.0**-10, 2.0**-30, 2.0**-60])
 def test_a_kernel_that_is_steep_in_a_corner(reach):
     """The supremum of Clayton's kernel grows as 1/y, its mean over the secrets is 1."""
@@ -175,6 +177,7 @@ def test_a_kernel_that_is_steep_in_a_corner(reach):
         assert found[1] < reach**0.25 and ends.bounds("pml", 0.0, reach)[1] < reach**0.25
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("reach", [2.0**-4, 2.0**-20])
 def test_a_corner_under_a_prior_that_is_not_uniform(reach):
     prior = bl.Measure(lambda x: 2 * x, on=UNIT)
@@ -219,6 +222,7 @@ STEEP = {  # kernels that are steep at x = y = 0, and densities of secrets
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("reach", [2.0**-2, 2.0**-12])
 @pytest.mark.parametrize(("f", "p"), STEEP.values(), ids=STEEP)
 def test_a_bound_of_f_y_holds_with_its_constant(f, p, reach):

@@ -33,6 +33,7 @@ def mass(env):
     return found
 
 
+@pytest.mark.slow
 def test_levels_lie_between_absorption_and_tail_leakage(level):
     # P{|Y - 1/2| >= v} = 1 - 2 v: with 7/10 the leakage is at least log(1 + 3/20). E[S; S >= 1 + v]
     # is (1 - 2 v) + 1/4 - v^2, and 7/10 (1 + v) for v = 0.19; the mean over the worst 7/10 is 1.325
@@ -43,6 +44,7 @@ def test_levels_lie_between_absorption_and_tail_leakage(level):
     assert own < least - 1e-7 <= level.lower <= most <= level.upper <= most + 1e-8 < top
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "3.0-pmc")
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @pytest.mark.parametrize("t", [0.75, 3.0])

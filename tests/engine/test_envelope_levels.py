@@ -46,6 +46,7 @@ def joint(kernel, secret=BIT, masses=(0.5, 0.5)):
 CASES = [(k, of, c) for k in KERNELS for of in ("pml", "pmc") for c in (0.625, 0.9375)]
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "laplace-pmc-0.9375")
 @pytest.mark.cases("truths", "normal-pml-0.625", "normal-pmc-0.625")
 @pytest.mark.parametrize(("kernel", "of", "c"), CASES)
@@ -92,6 +93,7 @@ def steps(y, x):
     return np.where(x < 0.5, rows[0], np.where(x < 2, rows[1], rows[2]))
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "delta0-pml", "delta3-pmc", "delta1-pml", "delta0-pmc", "delta3-pml")
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 @pytest.mark.parametrize("delta", [F(1, 20), F(1, 5), F(1, 2), F(9, 10)])
@@ -104,6 +106,7 @@ def test_densities_that_are_steps_are_a_finite_mechanism(of, delta):
     assert bound.lower <= exact.lower <= exact.upper <= bound.upper and bound.width < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.cases("truths", "laplace-pml", "normal-pml", "normal-pmc")
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 @pytest.mark.parametrize("kernel", KERNELS)

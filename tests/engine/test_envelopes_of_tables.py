@@ -26,6 +26,7 @@ def joints():
     )
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 @pytest.mark.parametrize("delta", [F(1, 100), F(1, 8), F(1, 3), F(3, 4), 1])
 def test_a_level_of_floats_holds_that_of_fractions(of, delta):

@@ -128,6 +128,7 @@ CLOSED_FORMS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "truths",
     "Clayton, sup PMC, infimum at the end (Example 9)",

@@ -116,6 +116,7 @@ def quantile_encloses(bound, kind, p, K, s, side):
     return o.between(bound.lower, lambda: o.log(truth), bound.upper)
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "slow", "plain-skewed", "plain-fine", "plain-ties", "fine-plain", "plain-uniform", "plain-plain"
 )
@@ -134,6 +135,7 @@ def test_floats_enclose_the_rationals_they_were_rounded_from(style, prior_style)
             )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("prior_style", PRIORS)
 @pytest.mark.parametrize("style", o.STYLES)
 def test_fractions_give_exact_ratios(style, prior_style):
@@ -174,6 +176,7 @@ def test_fractions_decide_ties():
     assert o.encloses(jumps.quantile(level, side="right"), F(2))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [(40, 30), (200, 3), (2, 300)])
 def test_larger_matrices(size):
     rng = np.random.default_rng(size)
@@ -199,6 +202,7 @@ def test_larger_matrices(size):
         assert o.encloses(bl.maximal_leakage(joint), sum(max(c) for c in columns))
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "floats-subnormal-skewed")
 @pytest.mark.parametrize("prior_style", ["plain", "uniform", "skewed", "subnormal"])
 @pytest.mark.parametrize("style", ["subnormal", "skewed"])
@@ -250,6 +254,7 @@ def test_the_same_composition_of_fractions_is_exact():
     assert (p * p).probabilities[0] == TINY**2
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "fine")
 @pytest.mark.parametrize("style", ["plain", "zeros", "fine", "ties"])
 def test_composed_floats_enclose_the_composed_rationals(style):

@@ -120,6 +120,7 @@ def cauchy(scale, secret):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.cases("truths", "<lambda>-0.3", "<lambda>-1.0")
 @pytest.mark.parametrize("scale", [0.3, 1.0])
 @pytest.mark.parametrize("make", [cauchy, lambda s, on: student(1.0, s, on)])

@@ -120,6 +120,7 @@ def joint(name):
     return CASES[name][0]()
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("truths", "a large count", "epsilon = 0.1")
 @pytest.mark.parametrize("name", CASES)
 def test_the_mean_of_pml_is_enclosed(name):

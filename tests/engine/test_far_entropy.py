@@ -51,6 +51,7 @@ def test_no_mean_distance_is_claimed_where_there_is_none():
     assert first_moment(log_graph(bl.cauchy().density), "x", -INF, INF) == INF
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("a", [0.0, 1.0, 3.0, 6.0, 12.0])
 @pytest.mark.parametrize("wide", [0.25, 2.0, INF])
 def test_the_bound_on_a_box_of_known_mass(a, wide):

@@ -98,6 +98,7 @@ def test_gaussian_noise_on_a_uniform_secret(family):
     assert leakage.width <= found[1].width
 
 
+@pytest.mark.slow
 def test_gaussian_noise_on_finitely_many_secrets():
     rows = [normal(x, 1) for x in (0, 1, 2)]
     weights = [mpmath.mpf(w) for w in (0.125, 0.375, 0.5)]
@@ -117,6 +118,7 @@ def test_noise_of_different_widths():
     assert found[3].status == "undecided" and found[3].upper == math.inf
 
 
+@pytest.mark.slow
 def test_waiting_times():
     """The sides cross at y = 2 log 2: the largest density is 1/2 e^(-y/2) from there on."""
     secret = bl.pmf([0.25, 0.75], on=bl.Finite([1.0, 2.0]))
@@ -156,6 +158,7 @@ def bent(y, x):  # arctan(y - 3) changes sign: which secret is favoured changes 
     return np.exp(-y + x * np.arctan(y - 3) / 4)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("edge", [0.0, 2.5, 3.0, 7.0])
 def test_an_excess_is_charged(edge):
     """Neither of the secrets has the largest density all the way."""
@@ -199,6 +202,7 @@ def test_a_ratio_without_a_limit():
         assert truth <= bound < math.inf
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "f",
     [

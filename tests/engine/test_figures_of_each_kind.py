@@ -476,6 +476,7 @@ def figure(name):
         return FIGURES[name]()
 
 
+@pytest.mark.few(3)
 @pytest.mark.cases("slow", "envelope-mass", "over-tv", "over-hull")
 @pytest.mark.cases("truths", "excess-halves", "envelope-level", "sum-min", "sum-max")
 @pytest.mark.parametrize("name", TRUTHS)
@@ -487,6 +488,7 @@ def test_it_is_proved_and_encloses_the_truth(name):
     assert bound.proved and bound.width <= (0.05 if name == "over-tv" else 1e-6)
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "infinite-pml")
 @pytest.mark.cases("truths", "pole", "infinite-copula")
 @pytest.mark.parametrize("name", ENDLESS)

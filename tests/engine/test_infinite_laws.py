@@ -28,6 +28,7 @@ INFINITE = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.cases("truths", "laplace on normal")
 @pytest.mark.parametrize("name", INFINITE)
 def test_infinite_quantiles_are_proved(name):
@@ -47,6 +48,7 @@ def on_counts(name):
     return prior * bl.mechanisms.gaussian(sigma=2.0, secret=prior.on)
 
 
+@pytest.mark.few(1)
 @pytest.mark.cases("truths", "0.5-gauss", "s1-gauss")
 @pytest.mark.parametrize("name", ["laplace", "gauss"])
 @pytest.mark.parametrize("s", [0.5, Fraction(1, 10)])

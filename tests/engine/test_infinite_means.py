@@ -134,6 +134,7 @@ def before_zero(y, x):
     return y ** (1 / x - 1) / x
 
 
+@pytest.mark.few(1)
 @pytest.mark.cases(
     "truths",
     "False-before_zero-line3-2.0-1.75",

@@ -53,6 +53,7 @@ def sup(joint, kind):
     return bl.ldp(joint) if kind == "ldp" else getattr(bl, kind)(joint).sup()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "kind"), [(name, kind) for name, (_, kinds) in INFINITE.items() for kind in kinds]
 )
@@ -61,6 +62,7 @@ def test_infinities_are_proved(name, kind):
     assert bound.proved and bound.lower == math.inf
 
 
+@pytest.mark.slow
 def test_one_outcome_of_positive_mass_is_enough_for_a_supremum():
     """PMC of Poisson outcomes at 0, where e^-x vanishes as x grows; no single y of a density is."""
     prior = bl.gamma(alpha=2.0)

@@ -133,6 +133,7 @@ def test_every_infinity_is_either_proved_or_missed():
     assert len(PROVED) >= max(10, len(names) / 2)
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "slow", "uniform_noise_on_a_background", "gaussian_with_a_bounded_tilt_pmc", "pareto_scales_pml"
 )
@@ -144,6 +145,7 @@ def test_a_decoy_is_finite_and_its_truth_is_inside(case):
     check_decoy(case)
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("truths", "clayton_mixture_pml")
 @pytest.mark.parametrize("case", quick(INFINITIES, QUICK_INFINITIES))
 def test_an_infinity_is_proved_or_left_open(case):

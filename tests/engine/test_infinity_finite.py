@@ -65,6 +65,7 @@ INFINITE = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "gamma shapes", "three secrets")
 @pytest.mark.cases("truths", "a mixture of scales")
 @pytest.mark.cases(

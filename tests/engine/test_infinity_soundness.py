@@ -29,6 +29,7 @@ def search(case):
         return prove(engine, case.kind, [])
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "slow",
     "laplace_noise_in_disguise_pml",

@@ -116,6 +116,7 @@ def marks_of(name):
     return {lower, upper, *near_0, *(m for m in inner if lower < m < upper)}
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "rate-total_variation", "laplace-total_variation")
 @pytest.mark.cases("truths", "normal-total_variation", "power-total_variation")
 @pytest.mark.parametrize(("name", "figure"), CASES)
@@ -150,6 +151,7 @@ CONDITIONS = {
 }
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("figure", PARTS)
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_conditions_at_a_secret_are_about_it_alone(name, figure):

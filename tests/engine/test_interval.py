@@ -230,6 +230,7 @@ def check(op, boxes=None, points=None):
             )
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("op", sorted(DOMAINS))
 def test_points_inside_boxes_map_inside(op):
     check(op)
@@ -267,6 +268,7 @@ def test_whole_powers_of_any_sign(exponent):
             assert is_inside(float(found[0][i]), truth, float(found[1][i])), (low[i], high[i], x)
 
 
+@pytest.mark.few(23)
 @pytest.mark.cases("slow", "special.gammaincc")
 @pytest.mark.parametrize("op", sorted(DOMAINS))
 def test_boxes_with_infinite_ends(op):
@@ -602,6 +604,7 @@ INTEGER |= {"maximum", "minimum", "fmax", "fmin", "negative", "positive", "absol
 # -- ends that are unknown -----------------------------------------------------------------------
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("op", sorted(DOMAINS))
 def test_an_end_that_is_nan_bounds_nothing(op):
     """Called directly: what an unknown end gives holds whatever the end is; no warning, no lie."""
@@ -624,6 +627,7 @@ def test_an_end_that_is_nan_bounds_nothing(op):
                     assert not (low > true_low).any() and not (high < true_high).any()
 
 
+@pytest.mark.few(97)
 @pytest.mark.parametrize("op", sorted(DOMAINS))
 def test_boxes_broadcast(op):
     rng = np.random.default_rng(7)
@@ -726,6 +730,7 @@ BY_MPMATH = {
 }
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("op", sorted(BY_MPMATH))
 def test_special_functions_agree_with_mpmath(op):
     """Arb encloses them and Arb judges them elsewhere: here mpmath does, at 50 digits."""

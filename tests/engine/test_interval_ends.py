@@ -67,6 +67,7 @@ def truth(op, point):
     return np.nextafter(low, -INF), np.nextafter(high, INF)
 
 
+@pytest.mark.few(31)
 @pytest.mark.parametrize("op", sorted(interpreter.TABLE))
 def test_every_number_of_a_box_maps_inside_whatever_its_ends_are(op):
     """An end that is NaN stands for any number: no bound may exclude the value at one."""
@@ -92,6 +93,7 @@ def at_floats(op, points):
         return np.asarray(getattr(owner, name)(*points), float)
 
 
+@pytest.mark.few(33)
 @pytest.mark.parametrize("op", sorted(interpreter.TABLE))
 def test_a_box_of_one_float_holds_what_numpy_says_there(op):
     """At infinities, zeros of either sign and NaN too, as the interpreter sees them."""

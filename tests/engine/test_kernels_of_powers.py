@@ -252,6 +252,7 @@ def _mean_over_least():
 # -- where it does not hold -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_density_that_is_not_given_at_0_is_not_made_up():
     """Clayton's formula is NaN where an input is 0; PML goes to infinity beside an outcome of 0."""
     mech = bl.Mechanism(clayton(0.5, 1.0), secret=UNIT, outcome=UNIT)
@@ -264,6 +265,7 @@ def test_a_density_that_is_not_given_at_0_is_not_made_up():
 HALVES = bl.pmf([0.5, 0.5], on=bl.Finite([0, 0.5]))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("prior", "density", "outcome", "y"),
     [
@@ -407,6 +409,7 @@ def test_a_prior_with_a_secret_of_0_keeps_the_kernel_as_given():
         assert bl.pml(made)(0.5).status == "undecided"
 
 
+@pytest.mark.slow
 def test_a_weight_that_is_hardly_a_float():
     with bl.options(budget=1), mp.workdps(30):
         found = bl.pmc(joint(clayton(1e-320, 1.0)))(0.5)

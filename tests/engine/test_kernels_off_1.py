@@ -75,6 +75,7 @@ TRUTHS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "tilted-maximal cost leakage", "more-maximal cost leakage")
 @pytest.mark.cases(
     "truths", *(f"{factor}-{figure}" for factor in ("less", "other way") for figure in TRUTHS)
@@ -102,6 +103,7 @@ def test_laws_move_in_probability_too(factor):
     assert leak.quantile(0.74).upper < 0.288 and leak.quantile(0.76).lower > 0.693
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("factor", FACTORS)
 def test_ldp_covers_both_secrets(factor):
     found = bl.ldp(joint(factor, lambda y, x: 1 + x * (2 * y - 1) / 2))
@@ -170,6 +172,7 @@ def figures_of_draws(leakage, of, places=(0.25, 0.75, "sup")):
         yield found
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("leakage", [bl.pml, bl.pmc])
 @pytest.mark.parametrize("factor", FACTORS)
 def test_a_figure_of_each_draw_covers_the_law_meant(factor, leakage, monkeypatch):
@@ -193,6 +196,7 @@ def test_draws_of_a_kernel_are_as_certain_as_its_total():
     assert OFF <= float(note.removeprefix("kernel normalised: proved within ")) <= 1e-6
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("factor", FACTORS)
 def test_balls_of_priors_cover_the_law_meant(factor, monkeypatch):
     """Half of the mass moves to an end of the secrets: the mean of X is 1/8 or 7/8 then."""
@@ -206,6 +210,7 @@ def test_balls_of_priors_cover_the_law_meant(factor, monkeypatch):
             assert found.lower <= truth <= found.upper <= found.lower + 9 * FAR
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("factor", FACTORS)
 def test_suprema_over_contaminations_cover_the_law_meant(factor, monkeypatch):
     """PML is largest at y = 0, where sup f is 1, f_Y is 3/4, and inf f, half of the prior, 1/2."""

@@ -56,6 +56,7 @@ SUPREMA = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("compute, truth", SUPREMA.values(), ids=SUPREMA)
 def test_figures_over_outcomes(compute, truth):
     with bl.options(budget=0.2):

@@ -75,6 +75,7 @@ def violations(name, a, b):
     return out
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("odd", [0.0, 0.01, 0.4])
 @pytest.mark.parametrize("count", [40, 3000])
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -137,6 +137,7 @@ def bound(name, kind, figure):
     return ASK[figure](getattr(bl, kind)(joint(name)))
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("which", FINITE, ids=" ".join)
 def test_it_encloses_the_truth(which):
     found = bound(*which)
@@ -144,6 +145,7 @@ def test_it_encloses_the_truth(which):
     assert found.width <= 1e-8 * max(1.0, found.lower)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("which", ENDLESS, ids=" ".join)
 def test_an_infinity_is_proved(which):
     assert bound(*which).lower == math.inf

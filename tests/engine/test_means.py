@@ -19,6 +19,7 @@ def soft(y, x):
     return np.exp(-(y - x)) / (1 + np.exp(-(y - x))) ** 2
 
 
+@pytest.mark.slow
 def test_maximal_leakage_of_logistic_noise():
     """The largest density is 1/4 between the secrets, and integrates to 1/2 on either side."""
     joint = bl.uniform(UNIT) * kernel(soft)
@@ -99,6 +100,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "slow",
     "pmc-mean-gauss-True",

@@ -133,6 +133,7 @@ def errors_of_written(name, length):
     return off
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", WRITTEN)
 @pytest.mark.parametrize("length", PARTS)
 def test_moments_of_a_density_that_was_written(name, length):
@@ -194,6 +195,7 @@ def mirrored(patch):
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("broken", [without_the_end, with_few_nodes, mirrored])
 def test_broken_moments_are_seen(broken, monkeypatch):
     prior_singular_moments._rule.cache_clear()
@@ -203,6 +205,7 @@ def test_broken_moments_are_seen(broken, monkeypatch):
     assert not all(inside for inside, *_ in found)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["logarithm", "root", "pole"])
 @pytest.mark.parametrize("y", [0.01, 0.3, 0.97])
 @pytest.mark.parametrize("of", ["gauss", "laplace"])
@@ -226,6 +229,7 @@ def test_f_y_under_a_prior_that_was_written(name, y, of):
     assert low[0] <= truth <= high[0] <= low[0] * (1 + 2e-10)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 @pytest.mark.parametrize("y", [0.01, 0.3, 0.97])
@@ -240,6 +244,7 @@ def test_f_y_at_an_outcome(name, a, b, y):
     assert high[0] - low[0] <= 2e-10 * high[0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["gauss", "laplace"])
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 @pytest.mark.parametrize("band", [(-0.5, -0.49), (0.001, 0.00102), (0.3, 0.305), (0.98, 0.9802)])
@@ -277,6 +282,7 @@ def no_cover(patch):
     patch.setattr(Marginal, "_beyond", lambda self, u, v: tuple(w[:1] for w in before(self, u, v)))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("broken", [without_errors, wrong_weights, no_cover])
 def test_what_is_broken_is_seen(broken, monkeypatch):
     broken(monkeypatch)
@@ -347,6 +353,7 @@ def test_ldp_is_infinite_where_cost_is():
     assert bound.lower == math.inf and bound.status == "conditional"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("prior", [bl.gamma(alpha=2, beta=1), bl.exponential(lam=1.0)])
 @pytest.mark.parametrize("less", [lambda y, x: y < x, lambda y, x: y <= x])
 def test_a_jump_where_half_lines_of_secrets_are_cut(prior, less):

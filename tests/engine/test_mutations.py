@@ -320,6 +320,7 @@ def named(value):
     return value.__name__
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("mutations", "over_bands")
 @pytest.mark.parametrize("battery", BATTERIES, ids=named)
 def test_the_engine_as_it_is(battery):
@@ -331,6 +332,7 @@ def test_flags_alone_protect_an_integral_that_is_not_cut(monkeypatch):
     assert uncut() == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "mutations",
     "band_polynomials_without_their_last_term-over_bands",

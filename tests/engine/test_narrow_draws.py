@@ -52,6 +52,7 @@ def ends(bound, k):
     return tuple(bound.draws[end].values.ravel()[k] for end in ("lower", "upper"))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [1e5, 1e7, 1e9])
 def test_logarithms_that_nearly_cancel(size):
     """A Beta law of mean 3/10 and of that many observations."""

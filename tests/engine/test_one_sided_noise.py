@@ -47,6 +47,7 @@ def test_maximal_cost_leakage_of_one_sided_noise():
     assert found.lower <= 1 <= found.upper and found.width <= 1e-8
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "prior",
     [bl.uniform(UNIT), bl.beta(alpha=2, beta=3), bl.beta(alpha=0.5, beta=0.5)],

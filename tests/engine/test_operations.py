@@ -359,6 +359,7 @@ def has_rule(op):
     return hasattr(branches.Branches, "_" + op.replace(".", "_"))
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize(
     "op", sorted(op for op in {*elementary.MEANINGS, *elementary.SLOPES} if not has_rule(op))
 )

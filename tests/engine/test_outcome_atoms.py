@@ -51,6 +51,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("joint", [ODD, EVEN], ids=["two secrets", "a density"])
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_enclose_the_truth(name, joint):

@@ -773,6 +773,7 @@ def fuzz(seed, graphs, *, points=8, derivative=0.5, stop=False, focus=()):
 # -- the fuzz, and rules that are broken on purpose ----------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "3")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_graphs(seed):
@@ -964,6 +965,7 @@ def is_caught(patch, owner, name, mutant, **choices):
         return any(fuzz(seed, 100, stop=True, **choices)[2] for seed in range(20))
 
 
+@pytest.mark.few(4)
 @pytest.mark.cases("slow", "a comparison forgets the touching end")
 @pytest.mark.parametrize("what", MUTANTS)
 def test_a_broken_rule_is_caught(what, monkeypatch):
@@ -975,6 +977,7 @@ def off_by_a_thousandth(right):
     return lambda r, *args: r.multiply(slightly, right(r, *args))
 
 
+@pytest.mark.few(21)
 @pytest.mark.parametrize("op", PARTIALS)
 def test_a_broken_derivative_is_caught(op, monkeypatch):
     for k, right in enumerate(PARTIALS[op]):

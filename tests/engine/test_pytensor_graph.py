@@ -104,12 +104,14 @@ def assert_same(found, truth):
     np.testing.assert_allclose(found[finite], truth[finite], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_the_graph_is_pymcs_log_density(name):
     family = CONTINUOUS[name]
     assert_same(values_of(graph_of(family, ("y", "x"))), pymcs_values(family, YS, False))
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", DISCRETE)
 def test_the_graph_is_pymcs_log_mass(name):
     family, ys = DISCRETE[name], np.unique(np.floor(YS))
@@ -130,6 +132,7 @@ def test_graphs_survive_json(name):
     assert again.to_json() == graph.to_json()
 
 
+@pytest.mark.few(31)
 @pytest.mark.parametrize("name", CONTINUOUS | DISCRETE)
 def test_intervals_enclose(name):
     graph = graph_of((CONTINUOUS | DISCRETE)[name], ("y", "x"))
@@ -438,6 +441,7 @@ LAWS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", LAWS)
 def test_a_named_law_is_recognised(name):
     make, family = LAWS[name]

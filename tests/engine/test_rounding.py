@@ -277,6 +277,7 @@ CHECKS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "weighted_sum")
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 def test_outward(check):

@@ -46,11 +46,13 @@ def every(*, names=tuple(SETS), values=tuple(VALUES)):
     return [(name, v, figure) for name in names for v in values for figure in ("lower", "upper")]
 
 
+@pytest.mark.few(34)
 @pytest.mark.parametrize("found", every(), indirect=True, ids=lambda p: "-".join(p))
 def test_every_expectation_is_enclosed(found):
     assert found.status in ("exact", "certified") and found.width <= 1e-11
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("values", VALUES)
 @pytest.mark.parametrize("name", SETS)
 def test_ends_hold_random_members(name, values):
@@ -61,6 +63,7 @@ def test_ends_hold_random_members(name, values):
         assert low.lower - 1e-12 <= mean <= high.upper + 1e-12
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", PROVED)
 @pytest.mark.parametrize(
     "v", [[1e300, -1e300, 3e299, 0.0], [1e-300, 1.0, 1e300, -1e-5], [5e-324, 0.0, 0.0, 0.0]]

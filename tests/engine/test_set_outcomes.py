@@ -139,6 +139,7 @@ def outcome(request):
         return bound, truth(name, kernel, leakage, y)
 
 
+@pytest.mark.few(21)
 def test_a_figure_at_one_outcome_encloses_the_truth(outcome):
     bound, true = outcome
     assert bound.lower <= true <= bound.upper and bound.width < 1e-10
@@ -147,6 +148,7 @@ def test_a_figure_at_one_outcome_encloses_the_truth(outcome):
 SUPREMA = [c for c in itertools.product(SETS, KERNELS, ("pml", "pmc"))]
 
 
+@pytest.mark.few(6)
 @pytest.mark.cases("slow", "both-normal-pml")
 @pytest.mark.parametrize(("name", "kernel", "leakage"), SUPREMA)
 def test_no_outcome_exceeds_the_suprema(name, kernel, leakage):
@@ -195,6 +197,7 @@ def ends_of_ball(kind, radius):
     return root(p[1], tiny), root(p[1], 1 - tiny)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", DIVERGENCES, ids="-".join)
 @pytest.mark.parametrize("radius", [0.0078125, 0.125, 0.5, 3.0])
 @pytest.mark.parametrize("y", [-0.5, 0.25, 2.0])
@@ -245,6 +248,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", TABLES)
 def test_mutual_information_over_a_set_holds_that_of_members(name):
     mechanism = bl.Mechanism.from_matrix(TABLE, secret=LETTERS, outcome=bl.Finite([0, 1]))
@@ -320,6 +324,7 @@ def test_a_kernel_with_zeros_over_a_polytope():
     assert found.lower <= math.log(4) <= found.upper
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("figure", FIGURES)
 def test_figures_of_a_matrix_are_proved_and_hold_those_of_members(name, figure):

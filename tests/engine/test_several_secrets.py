@@ -64,6 +64,7 @@ def at(t):
 SUPREMA = {"pml": (bl.pml, 2), "pmc": (bl.pmc, arb(5) / 2), "ldp": (None, 3)}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", SUPREMA)
 def test_suprema(kind):
     leakage, ratio = SUPREMA[kind]
@@ -72,6 +73,7 @@ def test_suprema(kind):
         assert encloses(certified(bound), arb(ratio).log())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("level", [0.1, 0.25, 0.5])
 def test_tails(level):
     with ctx.workprec(300):
@@ -104,6 +106,7 @@ def test_quantiles(level):
         assert below(bound.lower) <= level <= below(bound.upper)
 
 
+@pytest.mark.slow
 def test_means():
     with ctx.workprec(300):
 
@@ -174,6 +177,7 @@ def test_three_secrets_and_a_prior_that_is_not_flat():
         assert encloses(certified(bl.pml(joint).sup()), truth)
 
 
+@pytest.mark.slow
 def test_a_prior_that_is_singular_at_a_face():
     prior = bl.Measure(lambda x: 6 * x[0] * (1 - x[0]) / np.sqrt(4 * x[1]), on=SQUARE)
     joint = prior * kernel(tilted, secret=SQUARE, outcome=UNIT)

@@ -253,6 +253,7 @@ STEPS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", STEPS)
 def test_steps(name):
     step, places, weights = STEPS[name]
@@ -494,6 +495,7 @@ def test_levels_of_steep_profiles():
     assert found.upper - found.lower <= 1e-14 * found.lower
 
 
+@pytest.mark.slow
 def test_information_of_the_countable_example():
     """Example 8 of the PMC paper: log f / f_Y is not bounded, and PML bounds its mean far out."""
     mechanism = bl.mechanisms.countable()
@@ -538,6 +540,7 @@ def test_information_of_an_endless_secret_about_an_answer():
 # -- noise of two slopes, by a condition ----------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("up", "down", "places", "weights"),
     [

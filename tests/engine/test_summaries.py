@@ -77,6 +77,7 @@ def two(request):
         return Truth(request.param), joint(gauss(mean), UNIT**request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.cases("truths", "3")
 def test_tails(two):
     truth, of = two
@@ -143,6 +144,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "truths",
     "pmc-a kink",

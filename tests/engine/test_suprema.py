@@ -91,6 +91,7 @@ SUPREMA = {  # ratios
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "gauss on finite-pml", "clayton-pmc", "waves-pmc")
 @pytest.mark.parametrize(("name", "kind"), SUPREMA)
 def test_suprema_are_proved(name, kind):

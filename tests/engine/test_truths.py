@@ -160,6 +160,7 @@ def test_roots_at_a_middle_are_found():
 # -- (i), (ii) -----------------------------------------------------------------------------------
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("theta", [0.25, 1, 3.5])
 @pytest.mark.parametrize("y", [0.05, 0.5, 0.8, 0.97])
 def test_clayton(theta, y):
@@ -252,6 +253,7 @@ def over_interval(case, noise, y):
     return figures(lambda _: 1 / (d - c), lambda x: noise(y - x, *shape), c, d, points)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("case", "noise", "outcomes"), ON_INTERVALS)
 def test_intervals(case, noise, outcomes):
     for y in outcomes:
@@ -317,6 +319,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "pml-case1-laplace", "pml-case3-gaussian", "pmc-case2-gaussian")
 @pytest.mark.cases("truths", "pmc-case3-gaussian", "pml-case2-gaussian")
 @pytest.mark.parametrize(("case", "noise"), LAWS)
@@ -377,6 +380,7 @@ def test_students_noise_of_one_degree_is_cauchys():
 # -- (v), (viii) ---------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("sigma", "m", "s"), [(1, 0, 1), (0.3, 0.1, 2.0), (5.0, -3, 0.7)])
 def test_gaussian_normal(sigma, m, s):
     case = truths.GaussianNormal(sigma, m, s)
@@ -416,6 +420,7 @@ def test_gaussian_normal(sigma, m, s):
     assert case.pml_quantile(1) == case.pml_exp_mean() == (math.inf, math.inf)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rate", [0.5, 1, 12.5])
 def test_exponential_uniform(rate):
     case, at = truths.ExponentialUniform(rate), number(rate)
@@ -492,6 +497,7 @@ def checked_binomial(case, prior, low, high, secret):
             assert agrees(getattr(case, f"{kind}_quantile")(s), q)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("n", "alpha", "beta"), [(1, 1, 1), (5, 0.5, 0.5), (12, 2, 3.75), (7, 0.75, 6)]
 )
@@ -524,6 +530,7 @@ def test_binomials_meet():
 # -- (vii), (x) ----------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("sigma", [0.25, 1])
 def test_gaussian_mean(d, sigma):
@@ -572,6 +579,7 @@ PRIORS = [  # constructor, log density at x, support
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("make", "prior", "low", "high"), PRIORS)
 @pytest.mark.parametrize("sigma", [0.25, 1.5])
 def test_gaussian_noise_on_other_priors(make, prior, low, high, sigma):

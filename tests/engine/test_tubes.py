@@ -96,12 +96,14 @@ def violations(name, width):
     return out
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("width", [3e-2, 1e-2, 1e-3])
 @pytest.mark.parametrize("name", CASES)
 def test_no_secret_of_a_tube_exceeds_its_path_by_more(name, width):
     assert not violations(name, width)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_excess_is_of_fourth_order(name):
     wide, narrow = found(name, 4e-3)[1].excess, found(name, 1e-3)[1].excess
@@ -115,6 +117,7 @@ def test_the_path_follows_the_mode():
     assert np.abs(tube.speed * 2 * (1 - y) ** 2 - 1).max() < 1e-5
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(
     "broken",
@@ -182,6 +185,7 @@ JUMPS |= {
 }
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("half", [0.25, 2.0**-6])
 @pytest.mark.parametrize("name", JUMPS)
 def test_a_change_of_branch_within_a_tube_is_seen(name, half):

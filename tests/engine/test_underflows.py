@@ -78,6 +78,7 @@ CASES = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("case", CASES)
 def test_a_lost_density_is_no_zero(case):
     make, prior, y = CASES[case]
@@ -246,6 +247,7 @@ OVERFLOWS = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("secret", [UNIT, bl.Finite([0.0, 0.5, 1.0])], ids=["interval", "finite"])
 @pytest.mark.parametrize(("density", "log", "y"), OVERFLOWS.values(), ids=OVERFLOWS)
 def test_zeros_that_overflows_leave_are_no_zeros(density, log, y, secret):

@@ -37,6 +37,7 @@ WEIGHTS = {  # w(y, x), the outcomes, log w by mpmath, kinks, how near to 1
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "beta", "narrow")
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_a_weight_is_divided_by_its_integral(name):
@@ -120,6 +121,7 @@ BAD = {
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", BAD)
 def test_bad_weights(name):
     make, error, words = BAD[name]

@@ -157,6 +157,7 @@ CUT_SHORT = {
 """Figures, with budgets that cut them short: a quarter of each gives another answer."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", CUT_SHORT)
 def test_a_slow_machine_gives_the_same_figure(name, monkeypatch):
     build, figure, budget = CUT_SHORT[name]
@@ -215,6 +216,7 @@ def stopped(monkeypatch):
     return after
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("looks", [1, 4, 12])
 @pytest.mark.parametrize(
     ("build", "figure", "truth"),
@@ -359,6 +361,7 @@ def answers(build, names):
     return found
 
 
+@pytest.mark.few(2)
 @pytest.mark.usefixtures("wall")
 @pytest.mark.parametrize(
     "build",
@@ -393,6 +396,7 @@ def alone(build, name, **options):
         return ends(LAW[name](bl.pml(build())))
 
 
+@pytest.mark.few(2)
 @pytest.mark.usefixtures("wall")
 @pytest.mark.parametrize("order", [*permutations(LAW)], ids=" ".join)
 def test_figures_of_one_law_are_those_of_each_alone(order):

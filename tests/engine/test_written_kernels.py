@@ -132,6 +132,7 @@ def integral(name, x):
         return mp.quad(lambda y: f(EXACT, y, x), ends)
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "slow", "Student of moving degrees", "two of a mixture", "Cauchy of a moving scale"
 )
@@ -168,6 +169,7 @@ UNEQUAL = {  # kernels of other totals: the integral is enclosed, whatever it is
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", UNEQUAL)
 def test_the_total_is_enclosed_at_each_secret_that_is_looked_at(name):
     f, secret, outcome, kinks = UNEQUAL[name]
@@ -193,12 +195,14 @@ def off_by(size, at=0.3, width=1e-3):
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [1e-4, -1e-4, 1e-5, 1e-8, -1e-8])
 def test_a_kernel_that_misses_1_on_few_secrets_is_refused(size):
     with pytest.raises(InvalidInput, match=r"proved to miss 1 by .* at x = 0\.(29|30)"):
         known(off_by(size))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [1e-11, -1e-12, 1e-12])
 def test_what_misses_1_a_little_is_not_said_to_miss_less(size):
     found = known(off_by(size))
@@ -317,6 +321,7 @@ TENTHS = {  # kernels of mass 1/10 that no check of the constructor settles
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", TENTHS)
 def test_counts_of_mass_a_tenth_are_refused(name):
     secret = bl.Finite(200)
@@ -355,6 +360,7 @@ HIDDEN = {  # functions of size 1 that are small at many points
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", HIDDEN)
 def test_what_hides_between_points_is_seen(name):
     of = HIDDEN[name]

@@ -108,6 +108,7 @@ def sliced_holds(sliced, p, K, first, seconds):
     return True
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("statement", composition.STATEMENTS, ids=lambda s: s.name)
 @pytest.mark.hypothesis
 def test_statements_hold_with_their_premises_met_with_equality(statement):

@@ -70,6 +70,7 @@ def test_rassouli_and_gunduz_is_attained_by_an_erasure_of_a_bit(shown):
 # -- Proposition 4 -------------------------------------------------------------------------------
 
 
+@pytest.mark.few(29)
 @pytest.mark.parametrize("seed", range(30))
 def test_a_common_maximiser_is_found_by_its_definition(seed):
     p, K = table(seed, 3, 4)

@@ -25,6 +25,7 @@ KINDS = [
 DP = [g.ApproximateDP, g.ProbabilisticDP]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", [*KINDS, g.MaxInformation, *DP], ids=lambda k: k.__name__)
 @pytest.mark.hypothesis
 def test_ties_are_decided_exactly_for_ratios(kind):
@@ -53,6 +54,7 @@ def test_ties_are_decided_exactly_for_ratios(kind):
     check()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
 @pytest.mark.hypothesis
 def test_floats_never_claim_what_is_false(kind):

@@ -29,6 +29,7 @@ def known(data, line, p, K, delta):
     return first_guarantee(data, line.kind, p, K, delta)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("line", CLOSED, ids=lambda c: f"{c.kind.__name__}-{c.way}")
 @pytest.mark.hypothesis
 def test_closed_kinds_survive_every_processing(line):

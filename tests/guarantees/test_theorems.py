@@ -68,6 +68,7 @@ def premise(draw, kind, p, K, delta):
     return None if ratio == math.inf else kind(ratio=ratio)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("theorem", THEOREMS, ids=lambda t: t.name)
 @pytest.mark.hypothesis
 def test_the_conclusion_holds_whenever_the_premises_do(theorem):

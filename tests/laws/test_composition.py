@@ -37,6 +37,7 @@ def in_floats(build, make):
         assume(False)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @given(release=releases())
 def test_adaptive_composition(build, kind, release):

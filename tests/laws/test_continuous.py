@@ -81,6 +81,7 @@ CHANGES_OF_Y = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("truths", "pmc-logistic", "pml-logistic")
 @pytest.mark.parametrize("change", CHANGES_OF_Y)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
@@ -114,6 +115,7 @@ ALTERED = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("where", ALTERED)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_null_sets_of_secrets_change_nothing(where, kind):

@@ -44,6 +44,7 @@ def test_quantiles_invert_the_distribution_function(build, kind, joint, s, t):
     assert left.lower <= right.upper
 
 
+@pytest.mark.few(2)
 @KINDS
 @given(joint=o.joints(), s=LEVELS, more=LEVELS)
 def test_quantiles_increase(build, kind, joint, s, more):

@@ -25,6 +25,7 @@ def in_floats(build, make):
         assume(False)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @given(chain=chains())
 def test_before_the_mechanism(build, kind, chain):
@@ -37,6 +38,7 @@ def test_before_the_mechanism(build, kind, chain):
         not_above(getattr(bl, kind)(about_z)(y), getattr(bl, kind)(about_x)(y))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @given(chain=chains())
 def test_after_the_mechanism(build, kind, chain):

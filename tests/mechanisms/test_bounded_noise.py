@@ -163,6 +163,7 @@ def leakages(name, scale, c, d, p, q):
     return [max(column) for column in zip(*out, strict=True)]
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases(
     "slow",
     "gaussian-0.1-0.0-2.0-0.0-0.5",

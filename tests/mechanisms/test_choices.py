@@ -116,6 +116,7 @@ def test_tables_of_floats(epsilon):
         assert mech.rounding < 1e-15
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("epsilon", [0.0, 0.7, 6.0])
 def test_the_largest_of_laplace_sums(epsilon):
     mech = noisy_max(quality=FLOATS, epsilon=epsilon, sensitivity=2)
@@ -134,6 +135,7 @@ def test_the_largest_of_other_sums_is_what_the_theorems_say():
         assert [float(t) for t in truth] == pytest.approx(mech.matrix[1].tolist(), abs=1e-12)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("make", [exponential, flip, noisy_max])
 def test_no_level_exceeds_epsilon_and_leakage_is_that_of_the_table(make):
     mech = make(quality=FLOATS, epsilon=0.7)  # the sensitivity is that of all pairs

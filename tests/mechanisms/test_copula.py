@@ -41,6 +41,7 @@ def largest(f, low, high):
     return max(fa, fb, end)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("theta", THETAS)
 def test_the_copula_has_uniform_marginals_and_falls_to_zero_in_x(theta):
     with mp.workdps(30):
@@ -54,6 +55,7 @@ def test_the_copula_has_uniform_marginals_and_falls_to_zero_in_x(theta):
             assert copula(t, mp.mpf("1e-500"), mp.mpf(y)) < mp.mpf("1e-100")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("theta", THETAS)
 @pytest.mark.parametrize("eta", [0.1, 0.9])
 def test_at_outcomes_on_both_sides_of_the_edge(theta, eta):

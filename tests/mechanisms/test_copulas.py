@@ -84,6 +84,7 @@ def test_densities(name):
     bl.testing.check_mechanism(mech)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", [n for n in MECHANISMS if "gumbel" not in n])
 def test_samples(name):
     mech, truth = MECHANISMS[name], density(name)
@@ -107,6 +108,7 @@ def column(name, y):
     return max(values), min(values)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["fgm", "negative fgm", "frank", "negative frank"])
 def test_leakage_at_outcomes_by_a_grid(name):
     mech = MECHANISMS[name]
@@ -197,6 +199,7 @@ def test_the_gaussian_copula_is_gaussian_noise():
     assert ell.exp_mean().lower == math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.cases("slow", "frank")
 @pytest.mark.parametrize("name", ["fgm", "frank"])
 def test_closed_forms_against_the_engine(name):

@@ -71,6 +71,7 @@ def holds(bound, value, slack=0):
 TINY = mp.mpf(10) ** -55
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("case", CASES)
 def test_an_entry_at_outcomes(case):
     one = bl.entry(joint(case))
@@ -96,6 +97,7 @@ def test_an_entry_at_outcomes(case):
             assert float(curve.lower[i]) - TINY <= value <= float(curve.upper[i]) + TINY
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES)
 def test_the_database_at_outcomes(case):
     database = joint(case)
@@ -186,6 +188,7 @@ def test_law(case):
     assert bl.ldp(one).lower <= 1 / (unit * b) * (1 + 1e-15) and bl.ldp(one).width < 1e-14
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "case3")
 @pytest.mark.parametrize("case", CASES[:4])
 def test_means(case):
@@ -357,6 +360,7 @@ def test_the_ratio_is_monotone():
         last = most.over
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("n", [10**3, 10**6])
 @pytest.mark.parametrize("rate", [0.01, 3.0])
 def test_many_entries(n, rate):

@@ -78,6 +78,7 @@ def encloses(bound, ratio, digits=1e-13):
     assert bound.width <= digits * max(1, log) and bound.status == "exact"
 
 
+@pytest.mark.few(13)
 @pytest.mark.cases("slow", "even-*", "rare-*", "three-discrete laplace")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", LAWS)

@@ -160,6 +160,7 @@ def leakages(law, p, outcomes):
     return pml, pmc
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [1, 2, 3, 8])
 @pytest.mark.parametrize("name", ["geometric", "of a Fraction", "laplace", "wide laplace"])
 def test_suprema_for_a_uniform_secret(name, size):

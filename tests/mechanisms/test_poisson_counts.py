@@ -39,6 +39,7 @@ def leakages(a, b, c, d, y):
     return mp.log(unit / mean), (mp.log(mean / least) if least else mp.inf)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("a", "b", "c", "d"), CASES)
 def test_leakage_at_counts(a, b, c, d):
     joint = bl.uniform(bl.Interval(c, d)) * poisson(exposure=a, background=b)

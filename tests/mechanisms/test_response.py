@@ -35,6 +35,7 @@ def simplex(k, n):
             yield [F(c, n) for c in (*cuts, n - sum(cuts))]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("ratio", [F(1), F(3), F(1001, 7)])
 @pytest.mark.parametrize("kind", ["pml", "pmc"])

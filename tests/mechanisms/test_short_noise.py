@@ -41,6 +41,7 @@ def of_exponential(c, d, b, y):
 MAKES = {"uniform": (uniform, of_uniform), "exponential": (exponential, of_exponential)}
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "exponential--1.0-2.0-7.5", "exponential-0.25-0.5-0.0625")
 @pytest.mark.parametrize(("c", "d", "scale"), CASES)
 @pytest.mark.parametrize("name", MAKES)
@@ -76,6 +77,7 @@ def test_every_figure_is_an_integral(name, c, d, scale):
         assert bl.pml(joint).mean().upper == found.upper
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", MAKES)
 def test_closed_forms_against_the_engine(name):
     make = MAKES[name][0]

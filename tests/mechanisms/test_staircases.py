@@ -132,6 +132,7 @@ def most_steps(length, D, gamma):
     return max(max(row) - min(row) for row in found)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("gamma", [F(1, 8), F(1, 2), F(7, 8)])
 @pytest.mark.parametrize("length", [F(1, 64), F(1, 2), F(1), F(9, 8), F(2), F(11, 4)])
 def test_ldp_is_a_step_for_each_sensitivity_begun(length, gamma):

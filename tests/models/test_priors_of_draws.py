@@ -62,6 +62,7 @@ CONTINUOUS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_continuous_prior_of_each_draw(name):
     draws, build, density, (low, high) = CONTINUOUS[name]

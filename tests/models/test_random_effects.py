@@ -51,6 +51,7 @@ def test_the_prior_predictive():
     assert (abs(off.mean(axis=0)) < 4 * deviation).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [1, 3, 5])
 @pytest.mark.parametrize(("mu", "sigma"), [(0.0, 1.0), (-2.0, 0.5), (1.0, 3.0)])
 def test_correlated_records_are_the_integral(size, mu, sigma):

@@ -68,6 +68,7 @@ def attained(kind, corners, column):
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", ["tv", "l1", "contamination", "interior", "hull", "box"])
 def test_attained_against_all_vertices(kind):
     rng, seen = random.Random(7), []
@@ -102,6 +103,7 @@ STEEP = bl.Mechanism.from_matrix([[Q, F(3, 4)], [H, H], [F(3, 4), Q]])
 density (3/4 - v)_+ at (9/64) / (5/16)^2 - 1 = 11/25 of chi-square."""
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize(
     ("divergence", "direction", "radius", "truth"),
     [

@@ -60,6 +60,7 @@ def closed_form(kind, case):
         return mp.log(1 - q + q * mp.exp(a))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_suprema_are_exact_and_approached(case, kind):
@@ -98,6 +99,7 @@ def test_symmetric_sets_and_the_simplified_bound():
         assert found.upper >= (1 - float(c)) / (n * b) * (1 - float(c) / (n * b))
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "pmc-case3", "pmc-case4", "pmc-case2")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
@@ -120,6 +122,7 @@ def test_at_outcomes(case, kind):
         assert curve.lower[i] <= found.upper and found.lower <= curve.upper[i]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("case", CASES)
 def test_the_database_at_outcomes(case):
     whole = bl.pml(over(case))
@@ -189,6 +192,7 @@ def truths(K, n, i, p, y):
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "ends2-4", "ends1-4")
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("ends", [(F(1, 5), F(4, 5)), (F(0), F(1, 3)), (F(0), F(1))])

@@ -73,6 +73,7 @@ MEASURES = {
 }
 
 
+@pytest.mark.few(19)
 @pytest.mark.parametrize("name", MEASURES)
 def test_each_draw_encloses_the_exact_figure(case, name):
     """Both ends: the exact figure is known to a few ulp, so that the two must meet."""
@@ -103,6 +104,7 @@ def test_the_ratio_is_the_exact_one(case, name):
         assert mpmath.mpf(low) <= truth <= mpmath.mpf(high)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", ["min-entropy", "eml 0.05", "max-information 0.1", "ldi", "dynamic", "event leakage"]
 )
@@ -222,6 +224,7 @@ def test_the_tail_at_an_atom_is_not_decided_by_rounding():
     assert float(draws["upper"][0, 0]) >= 0.375
 
 
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "60")
 @pytest.mark.parametrize("budget", [0.2, 1, 60])
 def test_mutual_information_that_is_cut_short_is_not_a_wrong_estimate(budget):

@@ -68,6 +68,7 @@ DISTANCES = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("name", "direction"), DISTANCES)
 @pytest.mark.parametrize("seed", range(12))
 def test_balls_of_a_bit(name, direction, seed):
@@ -90,6 +91,7 @@ def test_balls_of_a_bit(name, direction, seed):
         assert found == ("empty" if empty else "inhabited")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_said_of_balls_is_so(seed):
     """No point of a fine grid is in both balls that are refused; some point is in the others."""

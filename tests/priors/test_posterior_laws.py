@@ -58,6 +58,7 @@ def kink(t):
     return 2 * (0.75 * math.exp(-t) - 0.25)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("t", [0.1, 0.5, 0.6, 0.7])
 def test_the_tail_over_prior_and_outcome_covers(t):
     """The integral over the Beta posterior of the exact tail; 100 replications at 95 %."""
@@ -194,6 +195,7 @@ def test_a_threshold_given_as_a_ratio_is_compared_on_both_sides():
     )
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "guarantee",
     [

@@ -27,6 +27,7 @@ def inside(region, p):
     return ((p >= low) & (p <= high)).all(axis=1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", [*KINDS, "hdi"])
 def test_the_mass_of_the_region_is_reached_as_often_as_stated(kind):
     """Fresh draws measure the mass; 60 regions at confidence 0.8."""
@@ -54,6 +55,7 @@ def test_a_region_of_narrow_floats_holds_what_they_were_rounded_from(kind):
         assert inside(region, second).sum() >= rank
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("leakage", [bl.pml, bl.pmc])
 def test_the_smallest_level_is_below_the_supremum_over_any_region(kind, leakage):

@@ -75,6 +75,7 @@ def test_laplace_noise_leaks_most_beyond_the_secrets(name):
     np.testing.assert_allclose(curve.upper, low[::500], rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["contamination", "interior", "tv"])
 def test_gaussian_noise_tells_the_secret_at_last(name):
     """Far out the posterior is a point: PML tends to log 1 / (lower probability); PMC diverges."""
@@ -223,6 +224,7 @@ def test_capacity_over_all_priors_is_the_capacity():
     assert found.lower <= truth <= found.upper and found.width <= 1e-8
 
 
+@pytest.mark.few(2)
 @pytest.mark.cases("slow", "1", "3")
 @pytest.mark.parametrize("seed", range(6))
 def test_no_member_informs_more(seed):

@@ -77,6 +77,7 @@ def largest_in(kernel, q):
 # -- soundness and tightness ----------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", BALLS)
 @pytest.mark.parametrize("seed", range(12))
 def test_no_member_of_a_ball_leaks_more(name, seed):
@@ -106,6 +107,7 @@ def test_no_member_of_a_ball_leaks_more(name, seed):
         ) <= 1e-9
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", BALLS)
 @pytest.mark.parametrize("seed", range(20))
 def test_the_worst_prior_is_in_the_ball_and_reaches_the_supremum(name, seed):
@@ -130,6 +132,7 @@ def test_the_worst_prior_is_in_the_ball_and_reaches_the_supremum(name, seed):
             assert q[row] <= 1e-12
 
 
+@pytest.mark.few(17)
 @pytest.mark.parametrize("seed", range(40))
 def test_balls_of_total_variation_against_linear_programs(seed):
     rng, mech, kernel, p = drawn(200 + seed, n=6, m=4)
@@ -219,6 +222,7 @@ TRUTHS = {
 }
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("name", TRUTHS)
 @pytest.mark.parametrize(("p", "r"), [(F(1, 2), F(1, 8)), (F(1, 8), F(1, 64)), (F(3, 4), F(1, 4))])
 def test_balls_of_a_bit_hold_the_root_at_40_digits(name, p, r):
@@ -251,6 +255,7 @@ def test_a_divergence_ball_wide_enough_rests_on_the_least_value():
 # -- Fractions ------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("seed", range(60))
 def test_fractions_are_exact_and_agree_with_floats(seed):
     rng = np.random.default_rng(seed)
@@ -356,6 +361,7 @@ def test_a_union_takes_the_worst_and_an_intersection_is_bounded_by_each():
         assert (inner.upper.values <= part.upper.values + 1e-12).all()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(6))
 def test_products_of_independent_coordinates(seed):
     rng = np.random.default_rng(seed)
@@ -382,6 +388,7 @@ def test_products_of_independent_coordinates(seed):
 # -- learnt from counts ---------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", ["l1", "kl", "box"])
 def test_sets_from_counts_hold_the_truth_as_often_as_they_say(method):
     rng = np.random.default_rng(3)

@@ -66,6 +66,7 @@ def agrees(made, members):
             assert dot(worst, v) == truth and min(worst) >= 0 and sum(worst) == 1
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("radius", RADII)
 @pytest.mark.parametrize("places", [[0, 1, 2], [F(5), F(-1, 2), F(2)], [0.1, 0.7, 0.3]])
 def test_on_a_line_its_means_are_those_of_the_vertices(places, radius):
