@@ -165,7 +165,7 @@ def test_families_of_mechanisms():
 def test_masses_at_the_largest_leakage_of_laplace_noise():
     """All outcomes below 0 tell as much of the first of four secrets: sup of PML, up to their mass.
 
-    The solver of the columns gives up beside the level, where the mass jumps.
+    The search for choices gives up beside the level, where the mass jumps.
     """
     secret = bl.Finite([0, 1, 2, 3])
     joint = bl.uniform(secret) * bl.mechanisms.laplace(b=1, secret=secret)
@@ -194,12 +194,12 @@ def test_counting_queries_of_a_few_fair_bits(n):
 
 def test_a_solver_that_fails_leaves_the_cells(monkeypatch):
     """As much by cells alone: the level of mass 1/10 of Laplace noise on two secrets."""
-    from borel.engine.envelopes import column_generation
+    from borel.engine.envelopes import best_choices
 
     secret = bl.Finite([0, 1])
     joint = bl.uniform(secret) * bl.mechanisms.laplace(b=1, secret=secret)
     failed = lambda gain, worth, x, y, shape: (0 * gain, np.zeros(shape[1]), np.zeros(shape[0]))  # noqa: E731
-    monkeypatch.setattr(column_generation, "best_shares", failed)
+    monkeypatch.setattr(best_choices, "best_shares", failed)
     truth = mp.log(2 / (1 + mp.exp(-1)))
     with bl.options(budget=2):
         found = bl.envelope(joint)(0.1)

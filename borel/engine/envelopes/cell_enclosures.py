@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.envelopes.column_generation import Columns
+from borel.engine.envelopes.best_choices import ChoiceSearch
 from borel.engine.envelopes.figures import (
     EnvelopeThreshold,
     FiniteEnvelope,
@@ -58,19 +58,19 @@ class CellEnvelope(OpenEnvelope):
         self.assumptions = tuple(a for a in engine.assumptions if a not in engine.theorem)
 
     @cached_property
-    def columns(self) -> Columns | None:
+    def search(self) -> ChoiceSearch | None:
         """Solutions to the digits of float64, which are proved afterwards."""
         if self.engine.line is None:
             return None
         try:
-            return Columns(self.engine.regions, self.sign)
+            return ChoiceSearch(self.engine.regions, self.sign)
         except NotEnclosed:
             return None
 
     def epsilon(self, delta: Fraction, known: tuple[float, float] = (0.0, math.inf)) -> Bound:
         """Enclose epsilon_c(delta) for 0 < delta <= 1, of which ends may be known otherwise."""
         if delta < 1:
-            proved = self._by_columns(lambda columns: self._level_by_columns(columns, delta))
+            proved = self._by_choices(lambda search: self._level_by_choices(search, delta))
             if proved is not None:
                 return proved
 
@@ -103,7 +103,7 @@ class CellEnvelope(OpenEnvelope):
         if threshold.infinite and (self.sign > 0 or not closed):
             return self._bound(0.0, 0.0, **about)
         if closed and threshold.t is not None:
-            proved = self._by_columns(lambda columns: self._mass_by_columns(columns, threshold))
+            proved = self._by_choices(lambda search: self._mass_by_choices(search, threshold))
             if proved is not None:
                 return proved
 
@@ -166,14 +166,14 @@ class CellEnvelope(OpenEnvelope):
             ends=ends,
         )
 
-    def _by_columns(self, prove: Callable[[Columns], Bound | None]) -> Bound | None:
-        """Return what columns prove, within half of the time left: the rest is for cells."""
+    def _by_choices(self, prove: Callable[[ChoiceSearch], Bound | None]) -> Bound | None:
+        """Return what is proved of found choices, in half of the time left: the rest is for cells."""
         with suppress(BudgetSpent), settings.part(2):
-            return None if self.columns is None else prove(self.columns)
+            return None if self.search is None else prove(self.search)
         return None
 
-    def _level_by_columns(self, columns: Columns, delta: Fraction) -> Bound | None:
-        found = columns.level(float(delta))
+    def _level_by_choices(self, search: ChoiceSearch, delta: Fraction) -> Bound | None:
+        found = search.level(float(delta))
         if found is None or not all(self.sign * theta > 0 for theta in found.thetas):
             return None
         low, high = (self.sign * math.log(abs(theta)) for theta in found.thetas)
@@ -185,9 +185,9 @@ class CellEnvelope(OpenEnvelope):
                 return proved
         return None
 
-    def _mass_by_columns(self, columns: Columns, threshold: EnvelopeThreshold) -> Bound | None:
+    def _mass_by_choices(self, search: ChoiceSearch, threshold: EnvelopeThreshold) -> Bound | None:
         theta = self.sign * math.exp(self.sign * (threshold.t or 0.0))
-        if (found := columns.mass(theta)) is None:
+        if (found := search.mass(theta)) is None:
             return None
         for part in _PARTS:
             room = part * settings.current().tol
@@ -197,7 +197,7 @@ class CellEnvelope(OpenEnvelope):
                 return proved
         return None
 
-    # -- proofs of what columns find --------------------------------------------------------------
+    # -- proofs of what the search finds ----------------------------------------------------------
 
     def _proved_level(
         self, ends: tuple, delta: Fraction, cells: list, prices: np.ndarray

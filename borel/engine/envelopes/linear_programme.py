@@ -36,6 +36,8 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 _LITTLE = 1e-9
 """Part of the mass of all bad outcomes that is no loss."""
+_FULL, _CUTS = 1e-13, 10
+"""What an outcome that is used up may lack of a share of 1, and how often weights are cut."""
 _AGAIN, _LEAST = 4, 1.0
 """Times that a search meets its own root before it takes it that nothing more is to be had; and
 the work that it may do in any case."""
@@ -227,7 +229,7 @@ class Programme(Solver):
         sum, and the inverse of the sum where they use the outcome up.
         """
         low, high = sum_outward(weights, weights, axis=0)
-        full = low >= 1 - 1e-13
+        full = low >= 1 - _FULL
         inverse = np.where(full, high, 1.0), np.where(full, low, 1.0)
         factor = (1 / inverse[0] * (1 - 2 * U), 1 / inverse[1] * (1 + 2 * U))
         spare = np.where(full, 0.0, 1 - high)
@@ -304,24 +306,30 @@ class Programme(Solver):
         return level, topped
 
     def feasible(self, weights: np.ndarray, theta: float) -> np.ndarray:
-        """Cut weights down until every secret's bad outcome is proved bad at the level."""
-        _, low, high = self.shares(weights)
+        """Cut weights down until every secret's bad outcome is proved bad at the level.
+
+        What is cut from an outcome that is used up would be given back as long as its shares are
+        next to 1 in sum (`shares`): a little is taken from all of them, and all is proved again.
+        """
         q = np.where(theta > 0, self.q_high, self.q_low)
         drop = theta * q
         gain = self.g_low - drop - 4 * U * (np.abs(self.g_low) + np.abs(drop)) - 4 * TINY
-        plus = np.where(gain > 0, weights * gain, 0.0) * low
-        minus = np.where(gain < 0, -weights * gain, 0.0) * high
-        have, owe = plus.sum(axis=1), minus.sum(axis=1)
         slack = (self.cells + 8) * 2 * U
-        have, owe = have * (1 - slack), owe * (1 + slack)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cut = np.where(owe > have, have / owe * (1 - 8 * U), 1.0)
-        # an outcome used up stays a share of 1 only if nothing was cut from it
-        spare = self.shares(weights)[0] > 0
-        out = np.where(gain < 0, weights * cut[:, None], weights)
-        touched = (out != weights).any(axis=0) & ~spare
-        out[:, touched] *= np.minimum(low, 1.0)[touched] * (1 - 4 * U)
-        return out
+        for turn in range(_CUTS):
+            spare, low, high = self.shares(weights)
+            plus = np.where(gain > 0, weights * gain, 0.0) * low
+            minus = np.where((gain < 0) & (weights > 0), TINY - weights * gain, 0.0) * high
+            have = np.maximum(plus.sum(axis=1) * (1 - slack) - TINY, 0.0)
+            owe = minus.sum(axis=1) * (1 + slack)
+            short = owe > have
+            if not short.any():
+                return weights
+            with np.errstate(divide="ignore", invalid="ignore"):
+                cut = np.where(short, have / owe * (1 - 8 * U * 2**turn), 1.0)
+            out = np.where(gain < 0, weights * cut[:, None], weights)
+            out[:, (out != weights).any(axis=0) & (spare == 0)] *= 1 - 2 * _FULL
+            weights = out
+        return np.zeros(weights.shape)
 
     # -- figures ----------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@ r"""Cells of outcomes for the envelope of finitely many secrets: countable and c
 A finite partition of the outcomes proves both ends. From below: the cell that Y falls in is a
 post-processing of Y, so the programme of the cells' masses is at most the envelope's. From above:
 the dual is an expectation over Y, bounded cell by cell from the masses and from the range of the
-likelihood ratios within the cell (`envelope_programs.Programme`). The ends differ only by cells in
+likelihood ratios within the cell (`linear_programme.Programme`). The ends differ only by cells in
 which the best secret of the dual changes: these are cut in two until the ends are near.
 """
 
@@ -243,7 +243,7 @@ class KeptTable:
         compute : callable
             Of boxes of secrets, and of the indices of some of y: the numbers.
         """
-        rows, columns = x[0] + 1j * x[1], y[0] + 1j * y[1]
+        rows, columns = _keys(x), _keys(y)
         at, place = _places(self.x, rows), _places(self.y, columns)
         old, fresh = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
         added = np.flatnonzero(at < 0)
@@ -257,6 +257,13 @@ class KeptTable:
             out[:, i[:, None], j] = numbers
         self.x, self.y, self.found = rows, columns, out
         return out
+
+
+def _keys(boxes: Box) -> np.ndarray:
+    """Return a number for each box that no other box has."""
+    out = np.array(boxes[0], complex)
+    out.imag = boxes[1]  # low + 1j * high would be no number where an end is infinite
+    return out
 
 
 def _places(old: np.ndarray, keys: np.ndarray) -> np.ndarray:

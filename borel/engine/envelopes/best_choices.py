@@ -34,7 +34,7 @@ _TRIALS, _ROOM, _CLOSE, _SURE, _FARTHEST = 60, 2.0**-34, 2.0**-30, 2.0**-30, 690
 _STEPS, _SOLVED, _IDLE = 24, 2.0**-42, 1e-4
 
 
-class Column(NamedTuple):
+class Choices(NamedTuple):
     """Outcomes that choose a secret each.
 
     Attributes
@@ -109,8 +109,8 @@ class BestShares(NamedTuple):
         return self.masses > _IDLE * self.mass
 
 
-class Columns:
-    """The columns of a joint.
+class ChoiceSearch:
+    """The search for the best choices of outcomes, of a joint.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Columns:
                 cuts = self._cuts(cells, near)
         return best
 
-    def column(self, prices: np.ndarray, theta: float) -> Column:
+    def choices(self, prices: np.ndarray, theta: float) -> Choices:
         """Return the choices at some prices."""
 
         def scores(r: np.ndarray) -> np.ndarray:
@@ -188,7 +188,7 @@ class Columns:
             self.regions.add(ends[met[0] > -_MEET])
         masses = np.array([total[-1] for _, total in found])
         own = self.sign * np.array([total[x] for x, (_, total) in enumerate(found)])
-        return Column([cells for cells, _ in found], masses, own)
+        return Choices([cells for cells, _ in found], masses, own)
 
     # -- the programme of a few cells -------------------------------------------------------------
 
@@ -229,7 +229,12 @@ class Columns:
         if len(x):
             gain = gap[x, y] / top[x, 0] * size[y]
             weights[x, y], _, prices = best_shares(gain, size[y], x, y, gap.shape)
-        return BestShares(theta, weights @ cells.q, prices / top[:, 0], weights)
+        found = BestShares(theta, weights @ cells.q, prices / top[:, 0], weights)
+        free = np.flatnonzero(found.used & (found.prices == 0))
+        if len(free):  # what is had for nothing has a price that other outcomes ask for
+            rent = np.maximum((1 + found.prices[:, None] * gap)[found.prices > 0], 0.0)
+            found.prices[free] = idle_prices(gap[free], rent.max(axis=0, initial=0.0))
+        return found
 
     def _on_both_sides(
         self, cells: OutcomeParts, delta: float, near: BestShares | None
@@ -294,7 +299,7 @@ class Columns:
     def _cuts(self, cells: OutcomeParts, near: BestShares) -> np.ndarray:
         """Return where to cut cells in which the choices change, or that are shared."""
         prices, _ = self._with_idle(near.prices, near.theta, near.used)
-        places = [e for one in self.column(prices, near.theta).cells for pair in one for e in pair]
+        places = [e for one in self.choices(prices, near.theta).cells for pair in one for e in pair]
         total = near.weights.sum(axis=0)
         chosen = ((near.weights > _IDLE).sum(axis=0) > 1) | ((total > _IDLE) & (total < 1 - _IDLE))
         at = np.searchsorted(cells.high, places)
@@ -316,26 +321,26 @@ class Columns:
         n, off = len(prices), math.inf
         for _ in range(_STEPS):
             prices, used = self._with_idle(prices, theta, used)
-            column = self.column(prices, theta)
+            chosen = self.choices(prices, theta)
             kept = np.flatnonzero(used)
-            of = column.masses.sum() if delta is None else delta
-            rest = (column.own - theta * column.masses)[kept] / (of * abs(theta))
+            of = chosen.masses.sum() if delta is None else delta
+            rest = (chosen.own - theta * chosen.masses)[kept] / (of * abs(theta))
             if delta is not None:
-                rest = np.append(rest, column.masses.sum() / delta - 1 - _SPARE)
+                rest = np.append(rest, chosen.masses.sum() / delta - 1 - _SPARE)
             before, off = off, float(np.abs(rest).max(initial=0.0))
             if off <= _SOLVED:  # less than _SPARE
                 # the gain of next to nothing is known less well than its sign
-                kept = kept[column.masses[kept] > _SLIVER * of]
+                kept = kept[chosen.masses[kept] > _SLIVER * of]
                 cells = [
                     [a, b, [float(k == x) for k in range(n)]]
                     for x in kept
-                    for a, b in column.cells[x]
+                    for a, b in chosen.cells[x]
                 ]
-                mass = float(column.masses[kept].sum())
+                mass = float(chosen.masses[kept].sum())
                 return Solution((theta, theta), mass, prices, sorted(cells))
             if not off < 4 * before:
                 break
-            slopes = self._slopes(column, prices, theta)
+            slopes = self._slopes(chosen, prices, theta)
             if delta is None:
                 slopes = slopes[np.ix_(kept, kept)]
             else:
@@ -373,13 +378,13 @@ class Columns:
         used[idle[asked]] = True
         return prices, used
 
-    def _slopes(self, column: Column, prices: np.ndarray, theta: float) -> np.ndarray:
+    def _slopes(self, chosen: Choices, prices: np.ndarray, theta: float) -> np.ndarray:
         """Return derivatives of the gains and, last, of the mass: by prices and, last, by theta."""
         n = len(prices)
         out = np.zeros((n + 1, n + 1))
-        out[:n, n] = -column.masses
+        out[:n, n] = -chosen.masses
         line = self.regions.rows.line
-        pairs = [(x, y) for x in range(n) for cell in column.cells[x] for y in cell]
+        pairs = [(x, y) for x in range(n) for cell in chosen.cells[x] for y in cell]
         pairs = [(x, y) for x, y in pairs if y not in line]
         if not pairs:
             return out
