@@ -167,7 +167,7 @@ class CellEnvelope(OpenEnvelope):
         )
 
     def _by_choices(self, prove: Callable[[ChoiceSearch], Bound | None]) -> Bound | None:
-        """Return what is proved of found choices, in half of the time left: the rest is for cells."""
+        """Return what is proved of found choices, in half of the time: the rest is for cells."""
         with suppress(BudgetSpent), settings.part(2):
             return None if self.search is None else prove(self.search)
         return None
