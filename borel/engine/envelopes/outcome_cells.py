@@ -436,7 +436,7 @@ class LineCells(OutcomeCells):
             y = self.low[rows], self.high[rows]
             inner, outer = ((part[0][:, rows], part[1][:, rows]) for part in logs)
             found = rows_on_boxes(self.engine.surface, x, y, shift[rows], (inner, outer))
-            return np.array(found).reshape(4, len(x[0]), -1)
+            return np.array(found).reshape(4, len(x[0]), len(rows))
 
         found = self._kept[name].over(x, (self.low, self.high), compute)
         return (found[0], found[1]), (found[2], found[3])
@@ -446,7 +446,7 @@ class LineCells(OutcomeCells):
 
         def compute(x: Box, rows: np.ndarray) -> np.ndarray:
             found = slopes_on_boxes(self.engine.surface, x, (self.low[rows], self.high[rows]))
-            return np.array(found).reshape(4, len(x[0]), -1)
+            return np.array(found).reshape(4, len(x[0]), len(rows))
 
         found = self._kept[name].over(x, (self.low, self.high), compute)
         return (found[0], found[1]), (found[2], found[3])
