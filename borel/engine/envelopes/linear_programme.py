@@ -244,8 +244,11 @@ class Programme(Solver):
         terms = np.maximum(terms * (1 - 4 * U) - TINY, 0.0)
         return float(sum_outward(terms, terms)[0])
 
-    def topped_up(self, weights: np.ndarray, delta: Fraction) -> np.ndarray | None:
-        """Add what is missing to a mass of delta, from outcomes that are not used up."""
+    def topped_up(self, weights: np.ndarray, delta: Fraction, largest: bool) -> np.ndarray | None:
+        """Add what is missing to a mass of delta, from outcomes that are not used up.
+
+        It goes to the largest bad outcome, or to the one that it seems to spoil least.
+        """
         for _ in range(4):
             missing = float(delta - _exactly(self.mass(weights)))
             if missing <= 0:
@@ -253,8 +256,8 @@ class Programme(Solver):
             spare = self.shares(weights)[0]
             masses = weights @ self.q
             left = spare * self.q
-            into = int(np.argmax(self.top))
-            if masses.any() and left.any():  # the bad outcome that is spoilt least
+            into = int(np.argmax(masses if largest and masses.any() else self.top))
+            if not largest and masses.any() and left.any():
                 best = self.ratio[:, left > 0].max(axis=1) - self.top.max()
                 with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                     into = int(np.argmax(np.where(masses > 0, best / masses, -np.inf)))
@@ -272,19 +275,19 @@ class Programme(Solver):
 
         It is that of the worst bad outcome: those of next to no mass may be left out.
         """
-        found = self._level_of(weights, delta)
-        masses = weights @ self.q
+        masses, tried = weights @ self.q, [weights]
         little = masses <= _LITTLE * masses.sum()
         if (masses[little] > 0).any():
-            other = self._level_of(np.where(little[:, None], 0.0, weights), delta)
-            if found is None or (other is not None and other[0] > found[0]):
-                return other
-        return found
+            tried.append(np.where(little[:, None], 0.0, weights))
+        found = [self._level_of(w, delta, largest) for w in tried for largest in (True, False)]
+        return max((f for f in found if f is not None), key=lambda f: f[0], default=None)
 
-    def _level_of(self, weights: np.ndarray, delta: Fraction) -> tuple[float, np.ndarray] | None:
+    def _level_of(
+        self, weights: np.ndarray, delta: Fraction, largest: bool
+    ) -> tuple[float, np.ndarray] | None:
         if not (np.isfinite(self.g_low).all() and np.isfinite(self.g_high).all()):
             return None
-        topped = self.topped_up(weights, delta)
+        topped = self.topped_up(weights, delta, largest)
         if topped is None:
             return None
         used = topped.any(axis=1)
