@@ -165,7 +165,7 @@ def test_families_of_mechanisms():
 def test_masses_at_the_largest_leakage_of_laplace_noise():
     """All outcomes below 0 tell as much of the first of four secrets: sup of PML, up to their mass.
 
-    The solver of the columns gives up beside the level, where the mass jumps.
+    The search for choices gives up beside the level, where the mass jumps.
     """
     secret = bl.Finite([0, 1, 2, 3])
     joint = bl.uniform(secret) * bl.mechanisms.laplace(b=1, secret=secret)
@@ -194,12 +194,12 @@ def test_counting_queries_of_a_few_fair_bits(n):
 
 def test_a_solver_that_fails_leaves_the_cells(monkeypatch):
     """As much by cells alone: the level of mass 1/10 of Laplace noise on two secrets."""
-    from borel.engine.envelopes import column_generation
+    from borel.engine.envelopes import best_choices
 
     secret = bl.Finite([0, 1])
     joint = bl.uniform(secret) * bl.mechanisms.laplace(b=1, secret=secret)
-    failed = type("Result", (), {"status": 4, "x": None, "fun": None})
-    monkeypatch.setattr(column_generation, "linprog", lambda *_, **__: failed)
+    failed = lambda gain, worth, x, y, shape: (0 * gain, np.zeros(shape[1]), np.zeros(shape[0]))  # noqa: E731
+    monkeypatch.setattr(best_choices, "best_shares", failed)
     truth = mp.log(2 / (1 + mp.exp(-1)))
     with bl.options(budget=2):
         found = bl.envelope(joint)(0.1)
@@ -301,7 +301,7 @@ def test_what_is_beyond_all_cells_is_no_part_of_a_mass_from_below(secret):
 # -- closed forms of Gaussian noise on 0, ..., n - 1 -----------------------------------------------
 
 
-def worst_ends(kind, n, delta):
+def worst_ends(kind, n, delta, sigma):
     """Two secrets at the ends name the outcomes beyond them, of mass delta / 2 each.
 
     For PML no other secret is of use where its largest ratio is below the level. Ratios of the
@@ -313,35 +313,41 @@ def worst_ends(kind, n, delta):
     half = mp.mpf(delta.numerator) / delta.denominator / 2
 
     def below(a):
-        return mp.fsum(mp.ncdf(a - k) for k in range(n)) / n
+        return mp.fsum(mp.ncdf((a - k) / sigma) for k in range(n)) / n
 
     # the logarithm is nearly straight far out
     a = mp.findroot(
-        lambda a: mp.log(below(a) / half), (mp.mpf(-6), mp.mpf(n - 1) / 2), solver="anderson"
+        lambda a: mp.log(below(a) / half),
+        (-6 * sigma, mp.mpf(n - 1) / 2),
+        solver="bisect",
+        maxsteps=200,
     )
-    own = mp.ncdf(a - (0 if kind == "pml" else n - 1))
+    own = mp.ncdf((a - (0 if kind == "pml" else n - 1)) / sigma)
     return mp.log(own / half) * (1 if kind == "pml" else -1)
 
 
-@pytest.mark.cases("truths", "pml-*", "pmc-3-*", "pmc-8-*")
+@pytest.mark.cases("truths", "pml-*", "pmc-3-*", "pmc-8-*", "pmc-2-delta8-*")
 @pytest.mark.parametrize(
-    ("kind", "n", "delta"),
+    ("kind", "n", "delta", "sigma"),
     [
-        ("pml", 3, F(1, 10**6)),
-        ("pml", 8, F(1, 100)),
-        ("pml", 16, F(1, 100)),
-        ("pmc", 2, F(1, 10**6)),
-        ("pmc", 3, F(1, 100)),
-        ("pmc", 8, F(1, 2)),
-        ("pmc", 8, F(99, 100)),
+        ("pml", 3, F(1, 10**6), 1.0),
+        ("pml", 8, F(1, 100), 1.0),
+        ("pml", 16, F(1, 100), 1.0),
+        ("pmc", 2, F(1, 10**6), 1.0),
+        ("pmc", 3, F(1, 100), 1.0),
+        ("pmc", 8, F(1, 2), 1.0),
+        ("pmc", 8, F(99, 100), 1.0),
+        ("pmc", 2, F(1, 10), 0.1),
+        ("pmc", 2, F(1, 100), 0.1),
+        ("pmc", 3, F(1, 2), 0.1),
     ],
 )
-def test_closed_forms_of_gaussian_noise(kind, n, delta):
+def test_closed_forms_of_gaussian_noise(kind, n, delta, sigma):
     secret = bl.Finite([float(k) for k in range(n)])
-    joint = bl.uniform(secret) * bl.mechanisms.gaussian(sigma=1.0, secret=secret)
+    joint = bl.uniform(secret) * bl.mechanisms.gaussian(sigma=sigma, secret=secret)
     found = bl.envelope(joint, of=kind)(delta)
     with mp.workdps(40):
-        assert found.lower <= worst_ends(kind, n, delta) <= found.upper
+        assert found.lower <= worst_ends(kind, n, delta, mp.mpf(sigma)) <= found.upper
     assert found.status == "certified" and found.width <= 1e-9
 
 
@@ -361,3 +367,36 @@ def test_a_secret_that_next_to_no_outcome_is_told_of():
         a = mp.findroot(lambda a: mp.log(beyond(a) / mass), (40, 60), solver="anderson")
         assert found.lower <= mp.log(mp.ncdf((2 - a) / 10) / mass) <= found.upper
     assert found.status == "certified" and found.width <= 1e-9
+
+
+@pytest.mark.slow
+def test_nearly_all_outcomes_of_sixteen_secrets():
+    """Outcomes between the secrets, which are next to alike, are left out; bins are beside it."""
+    secret, delta = bl.Finite([float(k) for k in range(16)]), F(99, 100)
+    joint = bl.uniform(secret) * bl.mechanisms.gaussian(sigma=1.0, secret=secret)
+    found = bl.envelope(joint)(delta)
+    assert found.status == "certified" and found.width <= 1e-6
+    edges = np.r_[-np.inf, np.linspace(-5, 20, 126), np.inf]
+    K = np.diff(stats.norm(np.arange(16.0)[:, None]).cdf(edges), axis=1)
+    p = np.full(16, 1 / 16)
+    assert binned("pml", p, K, math.exp(found.upper) * (1 + 1e-7)) <= float(delta)
+    assert binned("pml", p, K, math.exp(found.lower) * (1 - 2e-3)) >= float(delta)
+
+
+@pytest.mark.parametrize("tiny", [1e-12, 1e-98])
+def test_costs_of_entries_that_are_nearly_0(tiny):
+    """Outcomes that would cost a secret far more than it gains are of no use, at whatever price."""
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        rare = rng.random((4, 7)) < 0.5
+        rare[np.arange(7) % 4, np.arange(7)] = False  # all outcomes have some mass
+        K = rng.random((4, 7)) * np.where(rare, tiny, 1.0)
+        K /= K.sum(axis=1, keepdims=True)
+        p = rng.dirichlet(np.ones(4))
+        found = bl.envelope(bl.pmf(p) * bl.Mechanism.from_matrix(K), of="pmc")(F(1, 2))
+        assert found.width < 1e-9 and found.lower > 20
+        for end, way in ((found.lower, -1), (found.upper, 1)):
+            # e^t K, cut off where it is 1e6 times what can be gained
+            cost = np.minimum(math.exp(end) * (1 + way * 1e-6) * K, 1e6)
+            mass = binned("pmc", p, K, cost / K)
+            assert way * mass <= way * 0.5 + 1e-6

@@ -128,7 +128,10 @@ def by_tail_leakage(joint: Joint, kind: str, delta: Fraction) -> Bound | None:
         return known
     try:
         engine = engine_for(joint)
-        found = engine.figure("tail_leakage", kind, delta)
+        if known is not None and known.width <= settings.current().tol:
+            found = known
+        else:
+            found = engine.figure("tail_leakage", kind, delta)
     except NotYet:
         return None
     if not (found.proved or found.status == "undecided"):
@@ -218,7 +221,8 @@ class LeakageEnvelope(Remade):
         if around is not None and around.lower == math.inf:
             return around
         try:
-            found = self._engine().epsilon(level)
+            ends = (0.0, math.inf) if around is None else (around.lower, around.upper)
+            found = self._engine().epsilon(level, ends)
         except NotYet:
             if around is None:
                 raise

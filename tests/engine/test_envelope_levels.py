@@ -176,3 +176,27 @@ def test_equally_likely_secrets_of_which_the_first_and_the_last_are_told(count, 
             below = [c - mp.mpf(k) / 4 for k in range(40)]
             assert all(ratio(x, y) < theta for y in others)
             assert all(1 + least * (ratio(x, y) - theta) <= worth(y) + 1e-9 for y in below)
+
+
+def test_what_is_cut_from_an_outcome_that_is_used_up_stays_cut():
+    """Just above the level at which all outcomes can be bad, a mass of 1 is too much."""
+    p = [F(2035210404057539, 4637294997453245), F(2602084593395706, 4637294997453245)]
+    K = [
+        [
+            F(8689272654066817, 27310457095889692),
+            F(666949686765174, 6827614273972423),
+            F(8813314523196535, 27310457095889692),
+            F(1785017792891411, 6827614273972423),
+        ],
+        [
+            F(332039146669075, 2939694767205912),
+            F(6591777618550589, 20577863370441384),
+            F(378428063508709, 1143214631691188),
+            F(9399431360563, 39879580175274),
+        ],
+    ]
+    env = bl.envelope(bl.pmf(p) * bl.Mechanism.from_matrix(K))
+    # by a simplex in Fractions, at 60 digits of e^t: 1 - 9.383536526699e-15
+    t, truth = 0.20550128063927137, 1 - F(9383536526699, 10**27)
+    found = env.delta(t)
+    assert F(found.lower) <= truth <= F(found.upper) and found.width < 1e-12

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.envelopes.column_generation import Columns
+from borel.engine.envelopes.best_choices import ChoiceSearch
 from borel.engine.envelopes.figures import (
     EnvelopeThreshold,
     FiniteEnvelope,
@@ -59,40 +59,42 @@ class CellEnvelope(OpenEnvelope):
         self.assumptions = tuple(a for a in engine.assumptions if a not in engine.theorem)
 
     @cached_property
-    def columns(self) -> Columns | None:
+    def search(self) -> ChoiceSearch | None:
         """Solutions to the digits of float64, which are proved afterwards."""
         if self.engine.line is None:
             return None
         try:
-            return Columns(self.engine.regions, self.sign)
+            return ChoiceSearch(self.engine.regions, self.sign)
         except NotEnclosed:
             return None
 
-    def epsilon(self, delta: Fraction) -> Bound:
-        """Enclose epsilon_c(delta) for 0 < delta <= 1."""
+    def epsilon(self, delta: Fraction, known: tuple[float, float] = (0.0, math.inf)) -> Bound:
+        """Enclose epsilon_c(delta) for 0 < delta <= 1, of which ends may be known otherwise."""
         if delta < 1:
-            proved = self._by_columns(lambda columns: self._level_by_columns(columns, delta))
+            proved = self._by_choices(lambda search: self._level_by_choices(search, delta))
             if proved is not None:
                 return proved
 
-        low, high = self._level(delta, (0.0, math.inf))
+        low, high = self._level(delta, (0.0, math.inf), known)
         if high - low > 1e-3:
-            known = self.engine.sup(self.kind)
-            if known.proved and known.upper < high:
-                high = max(known.upper, low)
-                return self._bound(low, high, known.assumptions)
+            top = self.engine.sup(self.kind)
+            if top.proved and top.upper < high:
+                return self._bound(low, max(top.upper, low), top.assumptions)
         return self._bound(low, high)
 
-    def _level(self, delta: Fraction, known: tuple[float, float]) -> tuple[float, float]:
+    def _level(
+        self, delta: Fraction, ends: tuple[float, float], known: tuple[float, float]
+    ) -> tuple[float, float]:
         """Narrow the ends of epsilon_c(delta) by programmes of cells."""
 
-        def solve(programmes: Any, gap: float) -> tuple[float, float, np.ndarray, float, Any]:
+        def solve(programmes: Any, near: tuple, gap: float) -> tuple:
             narrow = max(0.1 * min(gap, 1.0), 1e-12)
-            lower, upper = _both(programmes, lambda p: p.level(delta, narrow))
+            guess = tuple(self.sign * math.exp(min(self.sign * t, 700.0)) for t in near)
+            lower, upper = _both(programmes, lambda p, side: p.level(delta, narrow, guess, side))
             low, high = (ratio_of(self.sign, end) for end in (lower.lower, upper.upper))
             return nats(low, 0), nats(high, 1), upper.price, upper.upper, lower.weights
 
-        return self._refined(solve, known)
+        return self._refined(solve, ends, known)
 
     def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level."""
@@ -102,7 +104,7 @@ class CellEnvelope(OpenEnvelope):
         if threshold.infinite and (self.sign > 0 or not closed):
             return self._bound(0.0, 0.0, **about)
         if closed and threshold.t is not None:
-            proved = self._by_columns(lambda columns: self._mass_by_columns(columns, threshold))
+            proved = self._by_choices(lambda search: self._mass_by_choices(search, threshold))
             if proved is not None:
                 return proved
 
@@ -113,38 +115,45 @@ class CellEnvelope(OpenEnvelope):
     ) -> tuple[float, float]:
         """Narrow the ends of delta_c at a level by programmes of cells."""
 
-        def solve(programmes: Any, _: float) -> tuple[float, float, np.ndarray, float, Any]:
+        def solve(programmes: Any, *_: Any) -> tuple:
             ends = threshold.lower, threshold.upper
-            lower, upper = _both(programmes, lambda p: p.value(*ends, closed=closed))
+            lower, upper = _both(programmes, lambda p, _: p.value(*ends, closed=closed))
             return lower[0], upper[1], upper[3], threshold.lower, lower[2]
 
         return self._refined(solve, known)
 
     def _refined(
-        self, solve: Callable[[Any, float], tuple], known: tuple[float, float]
+        self,
+        solve: Callable[[Any, tuple[float, float], float], tuple],
+        ends: tuple[float, float],
+        known: tuple[float, float] = (0.0, math.inf),
     ) -> tuple[float, float]:
         """Enclose a figure by programmes of cells, cut where a programme's dual is loose.
 
         Parameters
         ----------
         solve : callable
-            Of a programme, and of how far the ends are apart so far: the ends that it proves,
-            prices, the level that they are of, and shares.
+            Of a programme, the ends that are known so far, and how near its own are to be: those
+            ends, prices, the level that they are of, and shares.
+        ends : tuple of float
+            Ends of the figure that are proved here.
         known : tuple of float
-            Ends of the figure that are known.
+            Those proved elsewhere: cells are cut until both together are narrow.
         """
-        tol, gap, before, idle = settings.current().tol, 1e-4, known, 0
+        tol, gap, idle = settings.current().tol, 1e-4, 0
+        before = max(ends[0], known[0]), min(ends[1], known[1])
         programmes: Any = None
         dual: list[Any] = []
 
         def enclose() -> tuple[float, float]:
             nonlocal programmes, dual
             programmes = self.cells.programmes(self.sign)
-            low, high, *dual = solve(programmes, gap)
+            low, high, *dual = solve(programmes, before, gap)
             return low, high
 
         def settled(low: float, high: float) -> bool:
             nonlocal gap, before, idle
+            low, high = max(low, known[0]), min(high, known[1])
             gap, moved = high - low, max(low - before[0], before[1] - high)
             before, idle = (low, high), idle + 1 if moved <= self.slow * gap else 0
             return gap <= tol or idle > _IDLE
@@ -155,17 +164,17 @@ class CellEnvelope(OpenEnvelope):
             settled=settled,
             until=settings.search_deadline(),
             rounds=_ROUNDS,
-            ends=known,
+            ends=ends,
         )
 
-    def _by_columns(self, prove: Callable[[Columns], Bound | None]) -> Bound | None:
-        """Return what columns prove, within half of the time left: the rest is for cells."""
+    def _by_choices(self, prove: Callable[[ChoiceSearch], Bound | None]) -> Bound | None:
+        """Return what is proved of found choices, in half of the time: the rest is for cells."""
         with suppress(BudgetSpent), settings.part(2):
-            return None if self.columns is None else prove(self.columns)
+            return None if self.search is None else prove(self.search)
         return None
 
-    def _level_by_columns(self, columns: Columns, delta: Fraction) -> Bound | None:
-        found = columns.level(float(delta))
+    def _level_by_choices(self, search: ChoiceSearch, delta: Fraction) -> Bound | None:
+        found = search.level(float(delta))
         if found is None or not all(self.sign * theta > 0 for theta in found.thetas):
             return None
         low, high = (self.sign * math.log(abs(theta)) for theta in found.thetas)
@@ -177,15 +186,19 @@ class CellEnvelope(OpenEnvelope):
                 return proved
         return None
 
-    def _mass_by_columns(self, columns: Columns, threshold: EnvelopeThreshold) -> Bound | None:
+    def _mass_by_choices(self, search: ChoiceSearch, threshold: EnvelopeThreshold) -> Bound | None:
         theta = self.sign * math.exp(self.sign * (threshold.t or 0.0))
-        found, room = columns.mass(theta), _PARTS[0] * settings.current().tol
-        if found is None:
+        if (found := search.mass(theta)) is None:
             return None
-        ends = max(found.mass - room, 0.0), min(found.mass + room, 1.0)
-        return self._proved_mass(ends, threshold, found.cells, found.prices)
+        for part in _PARTS:
+            room = part * settings.current().tol
+            ends = max(found.mass - room, 0.0), min(found.mass + room, 1.0)
+            proved = self._proved_mass(ends, threshold, found.cells, found.prices)
+            if proved is not None:
+                return proved
+        return None
 
-    # -- proofs of what columns find --------------------------------------------------------------
+    # -- proofs of what the search finds ----------------------------------------------------------
 
     def _proved_level(
         self, ends: tuple, delta: Fraction, cells: list, prices: np.ndarray
@@ -206,10 +219,14 @@ class CellEnvelope(OpenEnvelope):
         return self._bound(*ends, units="probability") if proved else None
 
 
-def _both(programmes: tuple[Any, Any], solve: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """Return what the programme from below gives and the one from above, which may be the same."""
-    lower = solve(programmes[0])
-    return lower, lower if programmes[1] is programmes[0] else solve(programmes[1])
+def _both(programmes: tuple[Any, Any], solve: Callable[[Any, int], Any]) -> tuple[Any, Any]:
+    """Return what the programme from below gives and the one from above, which may be the same.
+
+    Each is asked for its own side, -1 or 1, and one that is both for both, 0.
+    """
+    if programmes[1] is programmes[0]:
+        return (found := solve(programmes[0], 0)), found
+    return solve(programmes[0], -1), solve(programmes[1], 1)
 
 
 class BoxEnvelope(CellEnvelope):
@@ -233,9 +250,10 @@ class BoxEnvelope(CellEnvelope):
             return cells_of(self.engine)
         return None
 
-    def epsilon(self, delta: Fraction) -> Bound:
-        """Enclose epsilon_c(delta) for 0 < delta <= 1."""
-        return self._narrowed(self.law.epsilon(delta), lambda ends: self._level(delta, ends))
+    def epsilon(self, delta: Fraction, known: tuple[float, float] = (0.0, math.inf)) -> Bound:
+        """Enclose epsilon_c(delta) for 0 < delta <= 1, of which ends may be known otherwise."""
+        own = self.law.epsilon(delta)
+        return self._narrowed(own, lambda ends: self._level(delta, ends, known))
 
     def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level."""
@@ -255,7 +273,7 @@ class CertainEnvelope(OpenEnvelope):
     def __init__(self, engine: Any, kind: str):
         self.engine, self.sign, self.assumptions = engine, 1 if kind == "pml" else -1, ()
 
-    def epsilon(self, delta: Fraction) -> Bound:
+    def epsilon(self, delta: Fraction, known: tuple[float, float] = (0.0, math.inf)) -> Bound:
         """Return 0."""
         return self._known(0.0, "nats")
 

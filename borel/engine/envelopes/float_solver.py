@@ -14,7 +14,7 @@ import numpy as np
 
 from borel import settings
 from borel.numerics.float64.programmes import linprog
-from borel.numerics.intervals.rounding import TINY, U
+from borel.numerics.intervals.rounding import U
 
 NEAR = 1e-12
 """Tops that are nearer than this, relatively, are one jump: both ends are proved anyway."""
@@ -127,8 +127,9 @@ class Solver:
             pool |= wanted & _largest(reduced)
         self._pool |= pool
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            dear = np.where(flat, 0.0, (worth - spare) / -gain).max(axis=1)
-        lam = np.where(kept & (most <= 0), np.maximum(lam, dear), lam)
+            dear = np.where(flat | (gain > 0), 0.0, (worth - spare) / -gain).max(axis=1)
+        # what is had for nothing has a price that other outcomes ask for: however little
+        lam = np.where(kept & ((most <= 0) | (lam <= 0)), np.maximum(lam, dear), lam)
         weights[x, y] = w
         return Optimum(theta, float(w @ worth[y]) / unit, weights, lam / (scale * unit))
 
@@ -148,7 +149,14 @@ class Solver:
         basis = self.basis(found.weights)
         if basis is None:
             return None
-        x, y, used, full = basis
+        some = self._just_bad(basis, found.weights, found.theta)
+        return self._root(found, mass, basis, basis[2]) or self._root(found, mass, basis, some)
+
+    def _root(
+        self, found: Optimum, mass: float, basis: tuple, used: np.ndarray
+    ) -> tuple[np.ndarray, float] | None:
+        """Return it where the bad outcomes of some secrets have nothing to spare."""
+        x, y, _, full = basis
         row_x = np.full(self.count, -1)
         row_x[used] = np.arange(len(used))
         row_y = np.full(self.cells, -1)
@@ -157,29 +165,36 @@ class Solver:
         q, g = self.q[y], self.g[x, y]
         size = len(used) + len(full) + 1
         theta, w = found.theta, found.weights[x, y]
-        tight = row_y[y] >= 0
+        tight, own = row_y[y] >= 0, row_x[x] >= 0
         target = np.zeros(size)
         target[len(used) : -1] = 1.0
         target[-1] = 1.0
         for _ in range(12):
-            matrix = np.zeros((size, len(x) + 1))
-            unit = 1 / max(float(q.max()), TINY)
-            matrix[row_x[x], columns] = (g - theta * q) * unit
+            matrix, most = np.zeros((size, len(x) + 1)), abs(theta) or 1.0
+            unit = 1 / max(float(q.max()) * most, 1e-300)  # levels of PMC may be tiny
+            matrix[row_x[x[own]], columns[own]] = ((g - theta * q) * unit)[own]
             matrix[row_y[y[tight]], columns[tight]] = 1.0
             matrix[-1, columns] = q / mass
-            np.subtract.at(matrix[:, -1], row_x[x], w * q * unit)
+            np.subtract.at(matrix[:, -1], row_x[x[own]], (w * q * (unit * most))[own])
             rest = target - matrix[:, :-1] @ w
             step = solved(matrix, rest)
             if step is None or not np.isfinite(step).all():
                 return None
-            w, theta = w + step[:-1], theta + step[-1]
-            if abs(step[-1]) <= 4 * U * abs(theta):
+            w, theta = w + step[:-1], theta + step[-1] * most
+            if abs(step[-1]) <= 4 * U:
                 break
         if w.min() < -1e-7 or not np.isfinite(theta):
             return None
         weights = np.zeros(self.g.shape)
         weights[x, y] = np.maximum(w, 0.0)
         return weights, float(theta)
+
+    def _just_bad(self, basis: tuple, weights: np.ndarray, theta: float) -> np.ndarray:
+        """Return the secrets in use whose bad outcome has no leakage to spare."""
+        x, y, used, _ = basis
+        gain = weights[x, y] * (self.g[x, y] - theta * self.q[y])
+        spare, size = (np.bincount(x, v, self.count)[used] for v in (gain, np.abs(gain)))
+        return used[spare <= 1e-8 * size]
 
     def prices(self, weights: np.ndarray, theta: float) -> np.ndarray | None:
         """Return the prices that go with a basis at a level."""
@@ -194,18 +209,21 @@ class Solver:
         matrix = np.zeros((len(x), len(used) + len(full)))
         rows = np.arange(len(x))
         gap = self.ratio[x, y] - theta
-        matrix[rows, column_x[x]] = gap
+        unit = max(float(np.abs(gap).max()), 1e-300)  # levels of PMC may be tiny
+        own = column_x[x] >= 0
+        matrix[rows[own], column_x[x[own]]] = gap[own] / unit
         tight = column_y[y] >= 0
         matrix[rows[tight], column_y[y[tight]]] = -1.0
         found = solved(matrix, np.full(len(x), -1.0))
         if found is None or not np.isfinite(found).all():
             return None
         price = np.zeros(self.count)
-        price[used] = np.maximum(found[: len(used)], 0.0)
+        price[used] = np.maximum(found[: len(used)], 0.0) / unit
         gaps = self.ratio - theta
-        rent = np.maximum(1 + price[used, None] * gaps[used], 0.0).max(axis=0)
+        rent = (1 + price[used, None] * gaps[used]).max(axis=0, initial=0.0)
         idle = np.flatnonzero((column_x < 0) & (self.top > theta))
         if len(idle):
+            rent[full] = np.maximum(rent[full], found[len(used) :])
             price[idle] = idle_prices(gaps[idle], rent)
         return price
 

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.engine.envelopes.float_solver import NEAR, ROUNDS, Optimum, Solver, solved
+from borel import settings
+from borel.engine.envelopes.float_solver import NEAR, ROUNDS, Optimum, Solver, idle_prices, solved
 from borel.numerics.intervals.rounding import TINY, U, sum_outward
 
 if TYPE_CHECKING:
@@ -35,8 +36,11 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 _LITTLE = 1e-9
 """Part of the mass of all bad outcomes that is no loss."""
-_AGAIN = 4
-"""Times that a search meets its own root before it takes it that nothing more is to be had."""
+_FULL, _CUTS = 1e-13, 10
+"""What an outcome that is used up may lack of a share of 1, and how often weights are cut."""
+_AGAIN, _LEAST = 4, 1.0
+"""Times that a search meets its own root before it takes it that nothing more is to be had; and
+the work that it may do in any case."""
 
 
 class Spread(NamedTuple):
@@ -178,17 +182,23 @@ class Programme(Solver):
         return self._dual_terms(lam, theta, kept) - np.maximum(plain, 0.0)
 
     def stretched(self, price: np.ndarray, theta: float) -> np.ndarray:
-        """Give secrets without a price one at which no cell below theta asks for them.
+        """Give secrets without a price one at which no cell asks for them, if there is one.
 
-        They are those whose top is below theta in all cells, though not proved to be so.
+        A secret that only outcomes of next to no mass ask for has none, and else all would.
         """
-        room = theta - self.top
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.where((price == 0) & (room > 0), np.minimum(1 / room, 1e300), price)
+        idle = price == 0
+        if not idle.any():
+            return price
+        with np.errstate(over="ignore", invalid="ignore"):
+            paid = 1 + price[~idle, None] * (self.ratio[~idle] - theta)
+            rent = np.maximum(paid.max(axis=0, initial=0.0), 0.0)
+            price = price.copy()
+            price[idle] = np.minimum(idle_prices(self.ratio[idle] - theta, rent), 1e300)
+        return price
 
     def level_above(self, price: np.ndarray, delta: Fraction, theta: float) -> float | None:
         """Return a level at which the dual proves D < delta, from a guess; None if not found."""
-        step = 4 * U * max(abs(theta), 2.0**-40)
+        step = max(4 * U * abs(theta), TINY)
         given = price
         for _ in range(60):
             price = self.stretched(given, theta)
@@ -219,7 +229,7 @@ class Programme(Solver):
         sum, and the inverse of the sum where they use the outcome up.
         """
         low, high = sum_outward(weights, weights, axis=0)
-        full = low >= 1 - 1e-13
+        full = low >= 1 - _FULL
         inverse = np.where(full, high, 1.0), np.where(full, low, 1.0)
         factor = (1 / inverse[0] * (1 - 2 * U), 1 / inverse[1] * (1 + 2 * U))
         spare = np.where(full, 0.0, 1 - high)
@@ -234,17 +244,25 @@ class Programme(Solver):
         terms = np.maximum(terms * (1 - 4 * U) - TINY, 0.0)
         return float(sum_outward(terms, terms)[0])
 
-    def topped_up(self, weights: np.ndarray, delta: Fraction) -> np.ndarray | None:
-        """Add what is missing to a mass of delta, from outcomes that are not used up."""
+    def topped_up(self, weights: np.ndarray, delta: Fraction, largest: bool) -> np.ndarray | None:
+        """Add what is missing to a mass of delta, from outcomes that are not used up.
+
+        It goes to the largest bad outcome, or to the one that it seems to spoil least.
+        """
         for _ in range(4):
             missing = float(delta - _exactly(self.mass(weights)))
             if missing <= 0:
                 return weights
             spare = self.shares(weights)[0]
             masses = weights @ self.q
-            into = int(np.argmax(masses)) if masses.any() else int(np.argmax(self.top))
+            left = spare * self.q
+            into = int(np.argmax(masses if largest and masses.any() else self.top))
+            if not largest and masses.any() and left.any():
+                best = self.ratio[:, left > 0].max(axis=1) - self.top.max()
+                with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                    into = int(np.argmax(np.where(masses > 0, best / masses, -np.inf)))
             order = np.argsort(-self.ratio[into])
-            room = spare[order] * self.q[order]
+            room = left[order]
             taken = np.clip(missing * (1 + 1e-9) + 4 * U - (np.cumsum(room) - room), 0.0, room)
             weights = weights.copy()
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -257,19 +275,19 @@ class Programme(Solver):
 
         It is that of the worst bad outcome: those of next to no mass may be left out.
         """
-        found = self._level_of(weights, delta)
-        masses = weights @ self.q
+        masses, tried = weights @ self.q, [weights]
         little = masses <= _LITTLE * masses.sum()
         if (masses[little] > 0).any():
-            other = self._level_of(np.where(little[:, None], 0.0, weights), delta)
-            if found is None or (other is not None and other[0] > found[0]):
-                return other
-        return found
+            tried.append(np.where(little[:, None], 0.0, weights))
+        found = [self._level_of(w, delta, largest) for w in tried for largest in (True, False)]
+        return max((f for f in found if f is not None), key=lambda f: f[0], default=None)
 
-    def _level_of(self, weights: np.ndarray, delta: Fraction) -> tuple[float, np.ndarray] | None:
+    def _level_of(
+        self, weights: np.ndarray, delta: Fraction, largest: bool
+    ) -> tuple[float, np.ndarray] | None:
         if not (np.isfinite(self.g_low).all() and np.isfinite(self.g_high).all()):
             return None
-        topped = self.topped_up(weights, delta)
+        topped = self.topped_up(weights, delta, largest)
         if topped is None:
             return None
         used = topped.any(axis=1)
@@ -291,24 +309,30 @@ class Programme(Solver):
         return level, topped
 
     def feasible(self, weights: np.ndarray, theta: float) -> np.ndarray:
-        """Cut weights down until every secret's bad outcome is proved bad at the level."""
-        _, low, high = self.shares(weights)
+        """Cut weights down until every secret's bad outcome is proved bad at the level.
+
+        What is cut from an outcome that is used up would be given back as long as its shares are
+        next to 1 in sum (`shares`): a little is taken from all of them, and all is proved again.
+        """
         q = np.where(theta > 0, self.q_high, self.q_low)
         drop = theta * q
         gain = self.g_low - drop - 4 * U * (np.abs(self.g_low) + np.abs(drop)) - 4 * TINY
-        plus = np.where(gain > 0, weights * gain, 0.0) * low
-        minus = np.where(gain < 0, -weights * gain, 0.0) * high
-        have, owe = plus.sum(axis=1), minus.sum(axis=1)
         slack = (self.cells + 8) * 2 * U
-        have, owe = have * (1 - slack), owe * (1 + slack)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cut = np.where(owe > have, have / owe * (1 - 8 * U), 1.0)
-        # an outcome used up stays a share of 1 only if nothing was cut from it
-        spare = self.shares(weights)[0] > 0
-        out = np.where(gain < 0, weights * cut[:, None], weights)
-        touched = (out != weights).any(axis=0) & ~spare
-        out[:, touched] *= np.minimum(low, 1.0)[touched] * (1 - 4 * U)
-        return out
+        for turn in range(_CUTS):
+            spare, low, high = self.shares(weights)
+            plus = np.where(gain > 0, weights * gain, 0.0) * low
+            minus = np.where((gain < 0) & (weights > 0), TINY - weights * gain, 0.0) * high
+            have = np.maximum(plus.sum(axis=1) * (1 - slack) - TINY, 0.0)
+            owe = minus.sum(axis=1) * (1 + slack)
+            short = owe > have
+            if not short.any():
+                return weights
+            with np.errstate(divide="ignore", invalid="ignore"):
+                cut = np.where(short, have / owe * (1 - 8 * U * 2**turn), 1.0)
+            out = np.where(gain < 0, weights * cut[:, None], weights)
+            out[:, (out != weights).any(axis=0) & (spare == 0)] *= 1 - 2 * _FULL
+            weights = out
+        return np.zeros(weights.shape)
 
     # -- figures ----------------------------------------------------------------------------------
 
@@ -358,12 +382,20 @@ class Programme(Solver):
                 out.append(weights)
         return out
 
-    def level(self, delta: Fraction, gap: float) -> EnvelopeLevel:
+    def level(
+        self,
+        delta: Fraction,
+        gap: float,
+        guess: tuple[float, float] = (-math.inf, math.inf),
+        side: int = 0,
+    ) -> EnvelopeLevel:
         """Enclose the largest theta with D(theta) >= delta, for 0 < delta <= 1.
 
-        The search stops when the ends are within ``gap`` of each other, relatively.
+        The search stops when the ends are within ``gap`` of each other, relatively; with a side
+        when the lower end (-1), or the upper one (1), is as near to what the solver found. It looks
+        between the two of a guess first.
         """
-        search = _Search(self, delta, gap)
+        search = _Search(self, delta, gap, guess, side)
         search.run()
         return EnvelopeLevel(search.lower, search.upper, search.weights, search.price)
 
@@ -371,9 +403,12 @@ class Programme(Solver):
 class _Search:
     """The search for the level of one delta: between two jumps first, then by Newton's method."""
 
-    def __init__(self, programme: Programme, delta: Fraction, gap: float):
+    def __init__(self, programme: Programme, delta: Fraction, gap: float, guess: tuple, side: int):
         self.programme, self.delta, self.mass, self.gap = programme, delta, float(delta), gap
+        self.side, self.found = side, (-math.inf, math.inf)
         self.near = self.mass * (1 - 1e-11)
+        self.until = max(settings.search_deadline(), settings.now() + _LEAST)  # a little, if late
+        self.first = [int(k) for k in np.searchsorted(programme.jumps, guess) - [1, 0]]
         self.lower, self.upper = programme.floor, float(programme.top_high.max())
         self.weights = np.zeros(programme.g.shape)
         self.weights[0] = 1.0  # one secret, all outcomes: the level 1, or -1
@@ -381,14 +416,20 @@ class _Search:
 
     @property
     def done(self) -> bool:
-        return self.upper - self.lower <= self.gap * abs(self.upper) < math.inf
+        low = self.lower if self.side <= 0 else max(self.lower, self.found[0])
+        high = self.upper if self.side >= 0 else min(self.upper, self.found[1])
+        return high - low <= self.gap * abs(high) < math.inf
 
     def run(self) -> None:
         """Narrow the ends."""
         programme, jumps = self.programme, self.programme.jumps
         low, high = -1, len(jumps)  # D at jumps[low] is at least delta, at jumps[high] it is not
         while high - low > 1:
-            middle = (low + high) // 2
+            if settings.late(self.until):
+                return
+            middle = self.first.pop() if self.first else low
+            if not low < middle < high:
+                middle = (low + high) // 2
             if programme.at(jumps[middle]).value >= self.near:
                 low = middle
             else:
@@ -423,6 +464,9 @@ class _Search:
                     top = known
         met = 0
         for turn in range(2 * ROUNDS):
+            self.found = bottom.theta, top.theta
+            if self.done:
+                return
             guesses = []
             for found in (top, bottom):
                 root = programme.root(found, min(self.mass * (1 + 4 * U), 1.0))
@@ -443,7 +487,7 @@ class _Search:
                 flat = found is bottom and self.delta == 1
                 if abs(theta - found.theta) <= self.gap * abs(theta) and not flat:
                     met += 1
-            if met > _AGAIN:
+            if met > _AGAIN or settings.late(self.until):
                 break
             if top.theta - bottom.theta <= 4 * U * abs(top.theta):
                 break
@@ -470,7 +514,8 @@ class _Search:
             return inside[0]
         self.take_price(top.price, low)
         newton = min(self.upper, high)
-        theta = low + (high - low) / 2
+        # levels of PMC differ by their logarithms
+        theta = high * math.sqrt(low / high) if low * high > 0 else low + (high - low) / 2
         if turn % 3 == 0 and low < newton < high:
             theta = newton
         if turn % 3 == 1 and low < 2 * newton - high < theta:

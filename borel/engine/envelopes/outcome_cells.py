@@ -3,13 +3,14 @@ r"""Cells of outcomes for the envelope of finitely many secrets: countable and c
 A finite partition of the outcomes proves both ends. From below: the cell that Y falls in is a
 post-processing of Y, so the programme of the cells' masses is at most the envelope's. From above:
 the dual is an expectation over Y, bounded cell by cell from the masses and from the range of the
-likelihood ratios within the cell (`envelope_programs.Programme`). The ends differ only by cells in
+likelihood ratios within the cell (`linear_programme.Programme`). The ends differ only by cells in
 which the best secret of the dual changes: these are cut in two until the ends are near.
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from borel.engine.countable import means_beyond_head
 from borel.engine.envelopes.linear_programme import Programme, Spread
 from borel.engine.kernels import leakage_far_out
 from borel.engine.kernels.leakage_on_boxes import charged
+from borel.engine.kernels.marginal_on_boxes import ORDER
 from borel.engine.kernels.rows_on_boxes import rows_on_boxes, slopes_on_boxes
 from borel.engine.kernels.unbounded_secrets import JUMPS
 from borel.engine.problem.secret_and_kernel import far_points
@@ -28,6 +30,8 @@ from borel.numerics.intervals.rounding import TINY, U, sum_outward
 from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.numerics.intervals.batched import Box
 
 _MOST_SECRETS = 32
@@ -222,6 +226,55 @@ def far_outcomes(engine: Any, ys: np.ndarray, mass: float) -> tuple[float, float
     return mass, min(top * mass, most) * (1 + 4 * U), top
 
 
+class KeptTable:
+    """What was computed of pairs of boxes, of secrets and of outcomes: new pairs are computed."""
+
+    def __init__(self):
+        self.x = self.y = np.zeros(0, complex)
+        self.found = np.zeros((1, 0, 0))
+
+    def over(self, x: Box, y: Box, compute: Callable[[Box, np.ndarray], Any]) -> np.ndarray:
+        """Return numbers (any, secrets, outcomes) for all pairs of boxes.
+
+        Parameters
+        ----------
+        x, y : Box
+            Ends of the boxes.
+        compute : callable
+            Of boxes of secrets, and of the indices of some of y: the numbers.
+        """
+        rows, columns = _keys(x), _keys(y)
+        at, place = _places(self.x, rows), _places(self.y, columns)
+        old, fresh = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
+        added = np.flatnonzero(at < 0)
+        parts = [(np.arange(len(rows)), fresh), (added, old)]
+        known = [(i, j, compute((x[0][i], x[1][i]), j)) for i, j in parts if len(i) and len(j)]
+        count = len(known[0][2]) if known else len(self.found)
+        out, kept = np.empty((count, len(rows), len(columns))), np.flatnonzero(at >= 0)
+        if len(kept) and len(old):
+            out[:, kept[:, None], old] = self.found[:, at[kept][:, None], place[old]]
+        for i, j, numbers in known:
+            out[:, i[:, None], j] = numbers
+        self.x, self.y, self.found = rows, columns, out
+        return out
+
+
+def _keys(boxes: Box) -> np.ndarray:
+    """Return a number for each box that no other box has."""
+    out = np.array(boxes[0], complex)
+    out.imag = boxes[1]  # low + 1j * high would be no number where an end is infinite
+    return out
+
+
+def _places(old: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Return where keys are in an array, -1 where they are not."""
+    if not len(old):
+        return np.full(len(keys), -1)
+    order = np.argsort(old)
+    at = order[np.minimum(np.searchsorted(old, keys, sorter=order), len(old) - 1)]
+    return np.where(old[at] == keys, at, -1)
+
+
 class LineCells(OutcomeCells):
     """Intervals of a continuous outcome, single outcomes of positive mass, and what is far out.
 
@@ -254,6 +307,7 @@ class LineCells(OutcomeCells):
             raise NotEnclosed(f"the envelope of more than {_MOST_SECRETS} secrets over cells")
         self.engine, self.secret = engine, secret
         self.jumps = bool(JUMPS & engine.surface.graph.operations)
+        self._kept = defaultdict(KeptTable)
         self._secrets(*self._first_boxes())
         self.on_line = engine.bands is not None
         if self.on_line:
@@ -357,18 +411,49 @@ class LineCells(OutcomeCells):
     def _law(self) -> tuple[Box, np.ndarray, tuple[Box, Box]]:
         """Enclose P_Y of the intervals; and a size of log f, and log f_Y as polynomials."""
         few = self.points[0][:: max(1, len(self.points[0]) // 8)]
-        middle = self.low + (self.high - self.low) / 2
-        with np.errstate(all="ignore"):
-            logs = self.engine.joint.mechanism._logpdf(middle[None, :], few[:, None])
-            shift = np.max(np.broadcast_to(logs, (len(few), len(middle))), axis=0)
-        shift = np.where(np.isfinite(shift), shift, 0.0)
+
+        def compute(_: Box, rows: np.ndarray) -> np.ndarray:
+            low, high = self.low[rows], self.high[rows]
+            middle = low + (high - low) / 2
+            with np.errstate(all="ignore"):
+                logs = self.engine.joint.mechanism._logpdf(middle[None, :], few[:, None])
+                shift = np.max(np.broadcast_to(logs, (len(few), len(middle))), axis=0)
+            shift = np.where(np.isfinite(shift), shift, 0.0)
+            law, _, logs = self.engine.bands.law(low, high, shift, _RTOL, until)
+            return np.concatenate([law, [shift], *logs[0], *logs[1]])[:, None]
+
         until = settings.search_deadline()
-        law, _, logs = self.engine.bands.law(self.low, self.high, shift, _RTOL, until)
-        return law, shift, logs
+        nothing = np.zeros(1), np.zeros(1)
+        found = self._kept["law"].over(nothing, (self.low, self.high), compute)[:, 0]
+        inner, outer = found[3 : 3 + 2 * ORDER], found[3 + 2 * ORDER :]
+        logs = (inner[:ORDER], inner[ORDER:]), (outer[: ORDER + 1], outer[ORDER + 1 :])
+        return (found[0], found[1]), found[2], logs
+
+    def _rows(self, name: str, x: Box, shift: np.ndarray, logs: tuple[Box, Box]) -> tuple[Box, Box]:
+        """Enclose masses and ratios of points or of boxes of secrets over the intervals."""
+
+        def compute(x: Box, rows: np.ndarray) -> np.ndarray:
+            y = self.low[rows], self.high[rows]
+            inner, outer = ((part[0][:, rows], part[1][:, rows]) for part in logs)
+            found = rows_on_boxes(self.engine.surface, x, y, shift[rows], (inner, outer))
+            return np.array(found).reshape(4, len(x[0]), len(rows))
+
+        found = self._kept[name].over(x, (self.low, self.high), compute)
+        return (found[0], found[1]), (found[2], found[3])
+
+    def _slopes(self, name: str, x: Box) -> tuple[Box, Box]:
+        """Enclose log f, and its slope in the secret, on boxes of secrets over the intervals."""
+
+        def compute(x: Box, rows: np.ndarray) -> np.ndarray:
+            found = slopes_on_boxes(self.engine.surface, x, (self.low[rows], self.high[rows]))
+            return np.array(found).reshape(4, len(x[0]), len(rows))
+
+        found = self._kept[name].over(x, (self.low, self.high), compute)
+        return (found[0], found[1]), (found[2], found[3])
 
     def _evaluate(self) -> None:
         """Enclose all that is known of the cells there are."""
-        surface, y, n = self.engine.surface, (self.low, self.high), len(self.points[0])
+        n = len(self.points[0])
         if not self.on_line:
             none = np.zeros((n, 0)), np.zeros((n, 0))
             of_boxes = np.zeros((len(self.boxes[0]), 0)), np.zeros((len(self.boxes[0]), 0))
@@ -376,15 +461,15 @@ class LineCells(OutcomeCells):
             self._gather((self.low, self.high), (none, none), *sides, np.zeros((n, 0), bool))
             return
         law, shift, logs = self._law()
-        rows = rows_on_boxes(surface, self.points, y, shift, logs)
+        rows = self._rows("points", self.points, shift, logs)
         sure = np.broadcast_to(self.charged[:, None], rows[0][0].shape)
         most, least = rows, rows
         if self.secret.continuous:
-            whole = rows_on_boxes(surface, self.boxes, y, shift, logs)
-            slope = slopes_on_boxes(surface, self.boxes, y)[1]
+            whole = self._rows("boxes", self.boxes, shift, logs)
+            slope = self._slopes("boxes slopes", self.boxes)[1]
             most, least = self._extremes(rows, whole, slope, self.jumps)
             if not self.jumps:  # where log f is a finite number at and beside it, it is continuous
-                near = slopes_on_boxes(surface, self.around, y)[0]
+                near = self._slopes("around", self.around)[0]
                 sure = sure.copy()  # atoms have masses
                 sure[: len(near[0])] &= np.isfinite(near[0]) & np.isfinite(near[1])
         self._gather(law, rows, most, least, sure)

@@ -47,7 +47,7 @@ class ExactLevel(NamedTuple):
 
 
 class ExactProgramme:
-    """The programme of `envelope_programs.Programme`, with kernel and law in Fractions."""
+    """The programme of `linear_programme.Programme`, with kernel and law in Fractions."""
 
     def __init__(self, sign: int, kernel: Rows, law: list[Fraction]):
         self.sign, self.q = sign, law

@@ -261,14 +261,14 @@ class OutcomeIntegrals:
                     own = f.get(places[k], model(0)) * self.sign - law * self.theta
                     low, high = own.integral(a, b)
                     lows.append((low * w[k]).lower())
-                    doubt += (high - low) * w[k]
+                    doubt += (high - low) * w[k] / abs(self.theta)
                 low, high = law.integral(a, b)
                 low, total = low.max(Z), sum(w, Z)
                 if all(v.is_finite() for v in (*lows, low, high)):
                     return [*lows, (low * total).lower()], (doubt + (high - low) * total).upper()
         mass = min((self.beyond(y) for y in from_ends(a, b)), default=INF) if a < b else INF
-        rate = abs(self.theta).max(arb(1))
-        return [*((-mass * rate * w[k]).lower() if w[k] > 0 else Z for k in used), Z], mass
+        rate, least = abs(self.theta).max(arb(1)), abs(self.theta).min(arb(1))
+        return [*((-mass * rate * w[k]).lower() if w[k] > 0 else Z for k in used), Z], mass / least
 
 
 def straight_log(v: TaylorModel) -> TaylorModel:

@@ -103,13 +103,15 @@ class Regions:
             all_ = np.nan_to_num(np.exp([*logs, 2 * law - logs.max(axis=0), law]))
         return np.einsum("k,ikc,c->ic", _WEIGHTS, all_.reshape(len(all_), len(_NODES), -1), half)
 
-    def where(self, score: Score) -> tuple[Cells, np.ndarray]:
+    def where(self, score: Score, known: np.ndarray | None = None) -> tuple[Cells, np.ndarray]:
         """Return intervals on which a score is positive, and the probabilities of them.
 
         Parameters
         ----------
         score : callable
             Of the ratios k_x / f_Y (first axis: the secret).
+        known : ndarray, optional
+            What it is at `ratios`, one after the other.
 
         Returns
         -------
@@ -118,9 +120,9 @@ class Regions:
         """
         if settings.spent():
             raise BudgetSpent("the outcomes that tell most were not found")
-        above = np.concatenate(
-            [[False], score(self.ratios.reshape(len(self.ratios), -1)) > 0, [False]]
-        )
+        if known is None:
+            known = score(self.ratios.reshape(len(self.ratios), -1))
+        above = np.concatenate([[False], known > 0, [False]])
         ends = self._ends(np.flatnonzero(np.diff(above)), score)
         inside = np.clip(ends, self.ys[0], self.ys[-1])
         at = np.clip(np.searchsorted(self.ys, inside, "right") - 1, 0, len(self.ys) - 2)
