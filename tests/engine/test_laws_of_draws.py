@@ -10,7 +10,7 @@ import xarray as xr
 
 import borel as bl
 from borel.engine.draws import information as information_of
-from borel.engine.draws import outcome_boxes, outcome_laws
+from borel.engine.draws import outcome_boxes, outcome_laws, outcome_lines
 
 UNIT = bl.Interval(0, 1)
 B = 0.5
@@ -386,14 +386,14 @@ def test_parts_of_a_box_hold_their_mass():
     ],
 )
 def test_mistakes_are_seen(name, change, seen, monkeypatch):
-    right = getattr(outcome_laws, name)
-    monkeypatch.setattr(outcome_laws, name, lambda *given: change(*right(*given)))
+    right = getattr(outcome_lines, name)
+    monkeypatch.setattr(outcome_lines, name, lambda *given: change(*right(*given)))
     edges = np.array([0.6, 0.8])
     assert seen in wrong_on_boxes("pmc", read("pmc", edges), edges)
 
 
 def test_a_mean_with_a_wrong_first_moment_is_seen(monkeypatch):
     moment = lambda self: (self.half**2 * self.level,) * 2  # noqa: E731
-    monkeypatch.setattr(outcome_laws.Lines, "_first_moment", moment)
+    monkeypatch.setattr(outcome_lines.Lines, "_first_moment", moment)
     edges = np.array([0.6, 0.65])
     assert "mean" in wrong_on_boxes("pmc", read("pmc", edges), edges)
