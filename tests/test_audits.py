@@ -574,6 +574,7 @@ def test_measures_of_averages_and_identifiability(tmp_path):
     assert found["ldi"].words == "none; missing: a rule for ldi"
 
 
+@pytest.mark.slow
 def test_what_ldp_decides_has_no_certificate_and_says_what_has_one():
     unit = bl.Interval(0, 1)
     opaque = bl.Measure(np.vectorize(lambda x: 2.0 * x), on=unit)

@@ -295,6 +295,7 @@ def test_a_folder_is_no_study(tmp_path, monkeypatch):
         assert f"the study {name} cannot be read: it is not a file" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_old_encoding_and_neighbours_named_as_modules_are(tmp_path):
     (tmp_path / "html.py").write_text("1 / 0")
     (tmp_path / "rich.py").write_text("1 / 0")

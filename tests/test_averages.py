@@ -364,6 +364,7 @@ def test_outcomes_with_a_heavy_tail():
         assert 0 < found.lower < found.upper < found.lower + 0.02 and found.proved
 
 
+@pytest.mark.slow
 def test_total_variation_of_example_8():
     """Information Density Bounds, Example 8: the distance is a series of rationals."""
     mech = bl.mechanisms.countable()
@@ -391,6 +392,7 @@ def test_total_variation_of_example_8():
 # -- continuous outcomes -------------------------------------------------------------------------
 
 
+@pytest.mark.cases("slow", "1.0")
 @pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [0.25, 1.0])
 def test_maximal_cost_leakage_of_laplace_noise(epsilon):
@@ -437,6 +439,7 @@ def quadrature(integrand):
         return float(mpmath.quad(integrand, [-mpmath.inf, -8, -2, 0, 0.5, 1, 3, 9, mpmath.inf]))
 
 
+@pytest.mark.slow
 def test_f_information_of_two_gaussians():
     import mpmath
 
@@ -508,6 +511,7 @@ def test_maximal_cost_leakage_of_poisson_counts():
         assert found.lower <= truth <= found.upper and found.width < 1e-7 and found.proved
 
 
+@pytest.mark.slow
 def test_f_information_of_laplace_noise_is_an_estimate():
     made = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
     found = bl.f_information(made, "total_variation")

@@ -190,6 +190,7 @@ def test_a_bound_that_was_not_asked_of_a_joint_says_what_to_do():
     assert "question" not in repr(exact)
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_named():
     with pytest.raises(
         bl.NotYet, match=r"rule for pml\.mean .*the figure is certified without a certificate"

@@ -227,6 +227,7 @@ def test_a_kernel_that_is_not_proved_gives_a_posterior_that_is_not():
     np.testing.assert_allclose(posterior.probabilities, [0.5, 0.5])
 
 
+@pytest.mark.slow
 def test_finite_side_information_about_a_continuous_secret():
     secret = bl.Interval(0, 1)
     side = bl.Mechanism(

@@ -649,6 +649,7 @@ def test_over_all_outcomes_of_laplace_noise():
     assert verdict.holds is False and verdict.witness["by"] == CAPACITY
 
 
+@pytest.mark.slow
 def test_gaussian_noise_discloses_the_ends_of_a_finite_secret():
     mech = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Finite(3))
     verdict = bl.discloses(mech, {2})

@@ -54,6 +54,7 @@ def both(d, w):
     return d["w"], 1 - d["w"]
 
 
+@pytest.mark.cases("slow", "an array")
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     "weights",

@@ -605,6 +605,7 @@ def test_an_irrational_factor_is_enclosed():
     assert finite_excess((p, p), ([F(0), F(1)],) * 2, Threshold(F(20_000))) == (F(3, 4), F(3, 4))
 
 
+@pytest.mark.slow
 def test_a_profile_of_a_kernel_that_is_not_proved_normalised_is_conditional():
     """Beyond the rounding of floats, but too near to 1 for the proof that it is not."""
     found = bl.privacy_profile(_of_mass(1 + 1e-11))(0.5)

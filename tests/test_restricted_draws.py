@@ -109,6 +109,7 @@ def test_leakage_at_an_outcome(name):
         assert high - low <= (2e-5 if name == "heavy tails" else 1e-8)
 
 
+@pytest.mark.cases("slow", "0")
 @pytest.mark.parametrize("k", [0, 1])
 def test_suprema_and_laws(k):
     """Of Laplace noise on [0, 1]: as far out as one likes both leakages are at their largest."""
@@ -137,6 +138,7 @@ def test_suprema_and_laws(k):
             assert ends_of(tail, d)[1] >= (left if left < right else right) / 2
 
 
+@pytest.mark.slow
 def test_nothing_rests_on_the_estimates_of_the_masses(monkeypatch):
     """Draws divided by other numbers are the same laws."""
     right = measure._log_masses
@@ -150,6 +152,7 @@ def test_nothing_rests_on_the_estimates_of_the_masses(monkeypatch):
             assert low <= one.upper and one.lower <= high and high - low <= 2e-5
 
 
+@pytest.mark.slow
 def test_information_is_that_of_one_prior():
     """By quadrature of the entropy of the outcome, less that of Gaussian noise."""
     sigma = mpmath.mpf(0.5)
@@ -184,6 +187,7 @@ def test_one_prior_is_conditioned_on_its_part_of_an_interval():
     assert list(kept.probabilities) == [0, 0.5, 0.5]
 
 
+@pytest.mark.slow
 def test_a_draw_of_it_is_the_restriction_of_one_prior(monkeypatch):
     """Draws of all blocks, some of which have cells of their own."""
     monkeypatch.setattr(posteriors, "BLOCK", 2)

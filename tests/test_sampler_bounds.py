@@ -56,6 +56,7 @@ def noisy_max(epsilon, *, release="index", scale=1.0):
 COUNTS = [[0.0] * 6, [1.0] + [-1.0] * 5, [1.0] * 6]
 
 
+@pytest.mark.slow
 def test_correct_mechanisms_are_not_accused():
     for seed in range(5):
         found = bl.audit_samples(sparse_vector(1.0), NEIGHBOURS, rng=seed, confidence=0.999)

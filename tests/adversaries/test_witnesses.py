@@ -59,7 +59,7 @@ def few_enough(p, x, as_):
 
 
 @pytest.mark.few(2)
-@pytest.mark.cases("slow", "fine", "uniform", "skewed", "zeros")
+@pytest.mark.cases("slow", "fine", "uniform", "skewed", "zeros", "ties")
 @pytest.mark.parametrize("style", PRIORS)
 def test_rational_witnesses_attain_the_supremum_exactly(style):
     rng = np.random.default_rng(PRIORS.index(style))
@@ -88,7 +88,7 @@ def test_rational_witnesses_attain_the_supremum_exactly(style):
 
 
 @pytest.mark.few(2)
-@pytest.mark.cases("slow", "plain", "uniform", "ties")
+@pytest.mark.cases("slow", "plain", "uniform", "ties", "skewed", "zeros")
 @pytest.mark.cases("truths", "fine")
 @pytest.mark.parametrize("style", PRIORS)
 def test_float_witnesses_attain_the_supremum_to_rounding(style):
@@ -127,7 +127,7 @@ def test_float_witnesses_attain_the_supremum_to_rounding(style):
     assert reached >= 450
 
 
-@pytest.mark.cases("slow", "plain", "fine")
+@pytest.mark.cases("slow", "plain", "fine", "ties")
 @pytest.mark.parametrize("style", ["plain", "zeros", "ties", "fine"])
 def test_one_shattering_channel_and_one_reciprocal_attain_all_outcomes(style):
     rng = np.random.default_rng(3)

@@ -358,6 +358,7 @@ def test_an_envelope_known_by_hand():
             verify({**data, "lower": value.hex(), "upper": value.hex()})
 
 
+@pytest.mark.cases("slow", "2")
 @pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_envelopes_are_verified(seed):

@@ -259,6 +259,7 @@ def test_the_infinite_leakage_of_the_clayton_mixture():
         assert not found.attained
 
 
+@pytest.mark.cases("slow", "2")
 @pytest.mark.parametrize("theta", [1, 2])
 def test_the_cost_of_the_clayton_mixture(theta):
     found = leakage(f"Clayton, theta = {theta}", "pmc").sup()
@@ -350,6 +351,7 @@ def test_two_inequalities_that_meet_in_a_point_may_cost_width_but_not_truth():
             checked(ell(y), getattr(Tilt(), kind)(y))
 
 
+@pytest.mark.slow
 def test_a_set_of_tiny_mass_is_not_ignored():
     """1e6 on a set of mass 2e-300: PML is log 1e6 - log f_Y, though no float of x is inside."""
     joint = tilted(lambda y, x: np.where(abs(x - 1 / 3) < 1e-300, 1e6, tilt(y, x)))

@@ -360,6 +360,7 @@ def test_a_secret_without_a_mean():
         assert truth - mpmath.mpf(10) ** -6 <= high[0] <= low[0] + width
 
 
+@pytest.mark.slow
 def test_a_search_that_ends_early_keeps_what_it_knew():
     """What is not looked at any more counts as it was before: E PML stays finite.
 

@@ -570,6 +570,7 @@ def test_figures_of_little_work_do_not_depend_on_what_was_asked_before():
     np.testing.assert_array_equal(*ends)
 
 
+@pytest.mark.slow
 def test_a_leakage_follows_the_options_that_are_in_force():
     leakage = bl.pml(joint("beta", "Laplace"))
     with bl.options(engine="estimate"):

@@ -90,6 +90,7 @@ def test_boxes_that_are_not_at_an_end_or_too_long():
         assert ends.bounds("pml", *box) == (math.inf,) * 3
 
 
+@pytest.mark.slow
 def test_secrets_on_an_unbounded_line_are_not_all_seen():
     mechanism = kernel(
         lambda y, x: (0.75 - 0.5 / (1 + x**2)) * y ** (-0.25 - 0.5 / (1 + x**2)),
@@ -177,6 +178,7 @@ def test_a_kernel_that_is_steep_in_a_corner(reach):
         assert found[1] < reach**0.25 and ends.bounds("pml", 0.0, reach)[1] < reach**0.25
 
 
+@pytest.mark.cases("slow", "0.0625")
 @pytest.mark.few(1)
 @pytest.mark.parametrize("reach", [2.0**-4, 2.0**-20])
 def test_a_corner_under_a_prior_that_is_not_uniform(reach):

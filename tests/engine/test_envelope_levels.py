@@ -94,7 +94,9 @@ def steps(y, x):
 
 
 @pytest.mark.few(2)
-@pytest.mark.cases("slow", "delta0-pml", "delta3-pmc", "delta1-pml", "delta0-pmc", "delta3-pml")
+@pytest.mark.cases(
+    "slow", "delta0-pml", "delta3-pmc", "delta1-pml", "delta0-pmc", "delta3-pml", "delta2-pmc"
+)
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 @pytest.mark.parametrize("delta", [F(1, 20), F(1, 5), F(1, 2), F(9, 10)])
 def test_densities_that_are_steps_are_a_finite_mechanism(of, delta):
@@ -146,6 +148,7 @@ def test_one_secret_alone_tells_nothing(of):
     assert envelope.delta(0.0, closed=False).upper == 0 == envelope.delta(ratio=2).upper
 
 
+@pytest.mark.cases("slow", "3-0.1")
 @pytest.mark.cases("truths", "3-0.01", "5-0.05", "8-0.05", "16-0.1")
 @pytest.mark.parametrize(("count", "delta"), [(3, 0.1), (3, 0.01), (5, 0.05), (8, 0.05), (16, 0.1)])
 def test_equally_likely_secrets_of_which_the_first_and_the_last_are_told(count, delta):

@@ -148,6 +148,7 @@ def test_closed_form(name):
     assert abs(bound.value - truth) <= 10 * (bound.upper - bound.lower) / 2 + 1e-14
 
 
+@pytest.mark.cases("slow", "2")
 @pytest.mark.cases("truths", "3")
 @pytest.mark.parametrize("d", [2, 3])
 def test_secrets_of_two_and_three_dimensions(d):

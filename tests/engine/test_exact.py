@@ -319,6 +319,7 @@ def test_restrict_covers_the_rounding_of_a_subnormal_that_it_makes_normal():
     assert o.encloses(bl.ldp(bl.pmf([0.5, 0.5]) * mech), o.ldp([F(1, 2)] * 2, truth))
 
 
+@pytest.mark.slow
 def test_a_prior_of_fractions_and_a_matrix_of_floats():
     rng = np.random.default_rng(5)
     for _ in range(50):

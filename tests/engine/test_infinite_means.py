@@ -134,6 +134,7 @@ def before_zero(y, x):
     return y ** (1 / x - 1) / x
 
 
+@pytest.mark.cases("slow", "True-waiting-line0-2.0-1.9375")
 @pytest.mark.few(1)
 @pytest.mark.cases(
     "truths",

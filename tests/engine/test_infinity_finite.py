@@ -81,6 +81,7 @@ def test_one_of_two_secrets_is_favoured_without_bound(name):
             assert figure.lower == INF and figure.proved
 
 
+@pytest.mark.cases("slow", "gaussian noise")
 @pytest.mark.parametrize("name", list(INFINITE)[:2])
 def test_pml_of_finitely_many_secrets_is_never_infinite(name):
     found = bl.pml(INFINITE[name]()).sup()

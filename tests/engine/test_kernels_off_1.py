@@ -92,7 +92,7 @@ def test_a_figure_covers_the_law_meant(factor, figure):
     assert OFF <= float(note.removeprefix("kernel normalised: proved within ")) <= 1e-6
 
 
-@pytest.mark.cases("slow", "more", "tilted")
+@pytest.mark.cases("slow", "more", "tilted", "less")
 @pytest.mark.parametrize("factor", FACTORS)
 def test_laws_move_in_probability_too(factor):
     leak = bl.pml(joint(factor, two_sizes, breaks=[0.125]))

@@ -355,6 +355,7 @@ def wrong_on_boxes(kind, lines, edges=EDGES):
     return out
 
 
+@pytest.mark.cases("slow", "pmc")
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_wide_boxes_hold_the_truth(kind):
     assert not wrong_on_boxes(kind, read(kind))

@@ -45,7 +45,7 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.cases("slow", "0 <= sqrt", "quotient", "sqrt > -1")
+@pytest.mark.cases("slow", "0 <= sqrt", "quotient", "sqrt > -1", "log < 1")
 @pytest.mark.cases(
     "truths",
     "a number",
@@ -151,6 +151,7 @@ def test_a_figure_at_one_outcome_of_such_a_kernel(y):
     assert cost.lower <= np.log(mean / values[0]) <= cost.upper
 
 
+@pytest.mark.slow
 def test_what_cancels_in_a_condition_may_be_no_number():
     """log u + 1 - log u > 0 is false where u is 0: NumPy compares NaN there."""
 

@@ -47,6 +47,7 @@ def test_maximal_cost_leakage_of_one_sided_noise():
     assert found.lower <= 1 <= found.upper and found.width <= 1e-8
 
 
+@pytest.mark.cases("slow", "one without bound")
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     "prior",

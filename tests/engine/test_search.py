@@ -186,6 +186,7 @@ def test_nan_is_reported():
     np.testing.assert_allclose(found.value, [0, -0.2, 0], atol=1e-12)
 
 
+@pytest.mark.cases("slow", "2")
 @pytest.mark.cases("truths", "3")
 @pytest.mark.parametrize("d", [2, 3])
 def test_boxes(d):

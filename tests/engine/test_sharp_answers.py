@@ -312,6 +312,7 @@ def test_conditions_that_turn_between_two_floats():
 # -- priors, kernels without the secret, families -------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_prior_that_is_0_on_half_of_the_interval():
     """The secrets are those below 1/2: sup f / f_Y is at y = 0 for PML, at y = 1 or 0 for PMC."""
     prior = bl.Measure(lambda x: np.where(x < 0.5, 2.0, 0.0), on=UNIT)

@@ -320,7 +320,9 @@ LAWS = [
 
 
 @pytest.mark.few(2)
-@pytest.mark.cases("slow", "pml-case1-laplace", "pml-case3-gaussian", "pmc-case2-gaussian")
+@pytest.mark.cases(
+    "slow", "pml-case1-laplace", "pml-case3-gaussian", "pmc-case2-gaussian", "pml-case0-laplace"
+)
 @pytest.mark.cases("truths", "pmc-case3-gaussian", "pml-case2-gaussian")
 @pytest.mark.parametrize(("case", "noise"), LAWS)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])

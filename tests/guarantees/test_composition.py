@@ -198,6 +198,7 @@ def test_all_that_compose_finds_holds():
     assert told["found"] > 3 * settings.default.max_examples
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_releases_known_under_the_prior_compose_by_ldp(data):
     """Independent releases, both known under P_X only: what is found holds of the pair."""

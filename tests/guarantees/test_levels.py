@@ -162,6 +162,7 @@ def test_levels_off_finite_alphabets():
     assert joint.satisfies(g.UniversalPMC(0.5)).holds is None
 
 
+@pytest.mark.slow
 def test_information_off_finite_alphabets_is_proved_where_it_is_certified():
     gaussian = bl.Mechanism(
         lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * bl.pi),

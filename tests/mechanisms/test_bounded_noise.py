@@ -125,6 +125,7 @@ def test_ldp_of_truncated_noise(name, scale, c, d, p, q):
     assert holds(found, top)  # the grid has the bounds and the ends, where it is the largest
 
 
+@pytest.mark.cases("slow", "gaussian")
 @NAMES
 def test_truncated_ldp_against_the_engine(name):
     prior = bl.uniform(bl.Interval(0.125, 0.5))

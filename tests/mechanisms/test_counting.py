@@ -360,6 +360,7 @@ def test_the_ratio_is_monotone():
         last = most.over
 
 
+@pytest.mark.cases("slow", "3.0-1000000")
 @pytest.mark.few(2)
 @pytest.mark.parametrize("n", [10**3, 10**6])
 @pytest.mark.parametrize("rate", [0.01, 3.0])

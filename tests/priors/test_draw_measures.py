@@ -225,7 +225,7 @@ def test_the_tail_at_an_atom_is_not_decided_by_rounding():
 
 
 @pytest.mark.few(1)
-@pytest.mark.cases("slow", "60")
+@pytest.mark.cases("slow", "60", "0.2")
 @pytest.mark.parametrize("budget", [0.2, 1, 60])
 def test_mutual_information_that_is_cut_short_is_not_a_wrong_estimate(budget):
     """Of Laplace noise on Beta secrets it is h(Y) - 1 - log 2b, with h(Y) on a fine grid."""
