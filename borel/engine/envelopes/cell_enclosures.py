@@ -141,7 +141,7 @@ class CellEnvelope(OpenEnvelope):
             Those proved elsewhere: cells are cut until both together are narrow.
         """
         tol, gap, idle = settings.current().tol, 1e-4, 0
-        before = max(ends[0], known[0]), min(ends[1], known[1])
+        own = before = ends
         programmes: Any = None
         dual: list[Any] = []
 
@@ -152,10 +152,11 @@ class CellEnvelope(OpenEnvelope):
             return low, high
 
         def settled(low: float, high: float) -> bool:
-            nonlocal gap, before, idle
-            low, high = max(low, known[0]), min(high, known[1])
-            gap, moved = high - low, max(low - before[0], before[1] - high)
-            before, idle = (low, high), idle + 1 if moved <= self.slow * gap else 0
+            nonlocal gap, own, before, idle
+            moved, own = max(low - own[0], own[1] - high), (low, high)
+            before = max(low, known[0]), min(high, known[1])
+            gap = before[1] - before[0]
+            idle = idle + 1 if moved <= self.slow * gap else 0
             return gap <= tol or idle > _IDLE
 
         return refine(
