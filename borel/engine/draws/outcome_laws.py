@@ -227,7 +227,7 @@ class OutcomeLaw:
         """
         parts = np.clip(np.ceil(np.sqrt(excess)), 2, _PARTS)
         between = self._is_wide(cells, width) & ~self._is_wide(cells, width / parts)
-        if between.any():
+        if self.noise is not None:
             parts = np.where(between, np.ceil(width / self.noise.size), parts)
         return parts.astype(int)
 

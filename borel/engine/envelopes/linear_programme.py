@@ -38,6 +38,8 @@ _LITTLE = 1e-9
 """Part of the mass of all bad outcomes that is no loss."""
 _FULL, _CUTS = 1e-13, 10
 """What an outcome that is used up may lack of a share of 1, and how often weights are cut."""
+_NEAR = 1e-9
+"""How near to a guess a level is good enough."""
 _AGAIN, _LEAST = 4, 1.0
 """Times that a search meets its own root before it takes it that nothing more is to be had; and
 the work that it may do in any case."""
@@ -198,15 +200,25 @@ class Programme(Solver):
 
     def level_above(self, price: np.ndarray, delta: Fraction, theta: float) -> float | None:
         """Return a level at which the dual proves D < delta, from a guess; None if not found."""
+        found = self._climbed(price, delta, theta, self.top_high > -math.inf)
+        if found is not None and found - theta <= _NEAR * abs(theta):
+            return found
+        # prices that were made up have a slope as well, which may be a worse guide
+        other = self._climbed(price, delta, theta, price > 0)
+        return min((level for level in (found, other) if level is not None), default=None)
+
+    def _climbed(
+        self, given: np.ndarray, delta: Fraction, theta: float, trusted: np.ndarray
+    ) -> float | None:
+        """Return such a level: by the slope of the dual where all prices that count are trusted."""
         step = max(4 * U * abs(theta), TINY)
-        given = price
         for _ in range(60):
             price = self.stretched(given, theta)
             over = self._dual(price, theta)
             if over < delta:
                 return theta
             kept = self.top_high >= theta
-            if kept.any() and (given[kept] > 0).all():
+            if kept.any() and (trusted & (price > 0))[kept].all():
                 with np.errstate(invalid="ignore", over="ignore"):  # as above; a search
                     terms = (1 - price * theta)[kept, None] * self.q
                     terms = terms + price[kept, None] * self.g[kept]
@@ -515,7 +527,7 @@ class _Search:
         self.take_price(top.price, low)
         newton = min(self.upper, high)
         # levels of PMC differ by their logarithms
-        theta = high * math.sqrt(low / high) if low * high > 0 else low + (high - low) / 2
+        theta = high * math.sqrt(low / high) if low < high < 0 else low + (high - low) / 2
         if turn % 3 == 0 and low < newton < high:
             theta = newton
         if turn % 3 == 1 and low < 2 * newton - high < theta:
