@@ -6,6 +6,7 @@ from fractions import Fraction as F
 from itertools import product
 
 import mpmath
+import numpy as np
 import pytest
 
 import borel as bl
@@ -78,6 +79,30 @@ def test_floats_enclose_the_fractions_that_they_round():
     for y in exact.outcome.labels:
         a, b = bl.pml(exact)(y), bl.pml(rounded)(y)
         assert b.lower <= a.lower and a.upper <= b.upper and b.width < 1e-12
+
+
+@pytest.mark.parametrize("n", [180, 215, 260])
+def test_weights_that_no_float_holds_count(n):
+    """With masses of a small common denominator 1 / (a! b! c!) is far below the least float."""
+    p, tenths = [F(1, 4), F(1, 4), F(1, 2)], lambda s: -1 if s == "0/0" else int(10 * s)
+    exact, rounded = (
+        bl.relative_frequency(
+            bl.iid(bl.pmf(law, on=bl.Finite(["a", "b", "c"])), n),
+            lambda d: d == "a",
+            given=lambda d: d != "c",
+            to=tenths,
+        )
+        for law in (p, [float(q) for q in p])
+    )
+    for y in exact.outcome.labels:
+        a, b = bl.pml(exact)(y), bl.pml(rounded)(y)
+        assert b.lower <= a.upper and a.lower <= b.upper and b.width < 1e-11
+        masses = (
+            joint.marginal.probabilities[y == np.array(joint.outcome.labels)][0]
+            for joint in (exact, rounded)
+        )
+        truth, found = map(F, masses)
+        assert abs(found - truth) <= truth * n * F(1, 2**45)
 
 
 def test_wrong_frequencies_are_refused():

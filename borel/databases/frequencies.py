@@ -206,7 +206,7 @@ def _shares(
     found: list[Any] = []
     for start, end in pairwise(starts.tolist()):
         own = order[start:end]
-        most = int(e[own].max(initial=0))
+        most = int(e[own].max()) if len(own) else 0  # all weights may be far below 1
         with np.errstate(under="ignore"):
             share = math.fsum(np.ldexp(m[own], e[own] - most)) / total[0]
         power = most - total[1]
