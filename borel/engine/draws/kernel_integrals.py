@@ -207,9 +207,10 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: Most | None
     sums = Sums(ys, cells)
     key = np.arange(n * k)
     a, b = np.tile(cells.low, n), np.tile(cells.high, n)
-    tiny, total = _tiny(surface, ys, key // k, a, b)
-    sums.add_tiny(key[tiny], total[tiny])
-    key, a, b = key[~tiny], a[~tiny], b[~tiny]
+    if not all(map(math.isfinite, cells.interval)):  # else hardly any is, and looking is work
+        tiny, total = _tiny(surface, ys, key // k, a, b)
+        sums.add_tiny(key[tiny], total[tiny])
+        key, a, b = key[~tiny], a[~tiny], b[~tiny]
     for turn in range(_ROUNDS):
         index = key // k
         at, shift = _outcomes(ys, index), ys.shift[index]

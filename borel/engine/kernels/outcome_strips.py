@@ -84,8 +84,8 @@ class OutcomeStrips:
     @cached_property
     def _all(self) -> list[tuple[float, float, Strip]]:
         """The strips from the least outcome on: all, if they are few."""
-        breaks, line = self.surface.secret.breaks, (-math.inf, math.inf)
-        return [_rounded(one) for one in strips(self._graphs, self.lower, self.upper, breaks, line)]
+        found = strips(self._graphs, self.lower, self.upper, self.surface.secret.breaks)
+        return [_rounded(one) for one in found]
 
     def marks(self, low: float, high: float) -> list[float]:
         """Return the outcomes between two at which strips end, as floats on both sides of each."""

@@ -288,26 +288,21 @@ class _Strip:
 
 
 def strips(
-    graphs: Sequence[Graph],
-    lower: float,
-    upper: float,
-    breaks: Sequence[float],
-    over: tuple[float, float],
+    graphs: Sequence[Graph], lower: float, upper: float, breaks: Sequence[float]
 ) -> list[Strip]:
-    """Return strips that cover the numbers y of an interval, but for a few near their ends.
+    """Return the strips from the least y on, next to each other.
 
     They need not be all: it stops where there are too many, or where one is not found.
     """
     out: list[Strip] = []
-    y = Fraction(over[0]) if math.isfinite(over[0]) else -(Fraction(2) ** 200)
-    end = over[1] if math.isinf(over[1]) else Fraction(over[1])
+    y = -(Fraction(2) ** 200)
     while len(out) < MOST:
         step = max(abs(y), 1) * Fraction(1, 2**64)
         found = strip(graphs, lower, upper, breaks, y + step)
         if found is None or not found.pieces:
             break
         out.append(found)
-        if not found.high < end:
+        if math.isinf(found.high):
             break
         y = Fraction(found.high)
     return out
