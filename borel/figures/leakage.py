@@ -21,6 +21,7 @@ from borel.probability.alphabets import Finite, Product, exact_array
 from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.mechanism_families import JointFamily, LeakageFamily
+from borel.probability.memo import Memo
 from borel.probability.pickling import Remade
 from borel.probability.real_functions import real_function
 from borel.probability.wrong_calls import explained
@@ -101,25 +102,17 @@ class LeakageVariable(Remade):
         return found
 
     def _dataset(self, y: Any) -> xr.Dataset:
-        import xarray as xr
-
         outcome = self.joint.outcome
         many = isinstance(y, tuple)
         points = tuple(np.ravel(exact_array(p)) for p in y) if many else _flat(outcome, y)
         outcome.check(points)
         _representable(outcome, points)
         lower, upper, status = figure(self.joint, "curve", self.kind, points)
-        statuses = np.broadcast_to(np.asarray(status), lower.shape)
-        if isinstance(points, tuple):
-            coords: dict[str, Any] = {f"y{i}": ("y", p) for i, p in enumerate(points)}
-        else:
-            coords = {"y": _coordinate(points)}
-        data = {
-            "lower": ("y", lower, {"units": "nats"}),
-            "upper": ("y", upper, {"units": "nats"}),
-            "status": ("y", statuses.astype(str)),
-        }
-        return xr.Dataset(data, coords, {"quantity": FIGURES[self.kind].title, "units": "nats"})
+        statuses = np.full(lower.shape, np.asarray(status, str))
+        data = {"lower": lower, "upper": upper, "status": statuses}
+        found = _outline(points, lower.shape).copy(data=data)
+        found.attrs = {"quantity": FIGURES[self.kind].title, "units": "nats"}
+        return found
 
     @explained(unit=_BITS, base=_BITS)
     def sup(self) -> Bound:
@@ -287,6 +280,28 @@ class LeakageVariable(Remade):
             f"<div><b>{FIGURES[self.kind].title}</b> of <code>{escape(repr(self.joint))}</code><br>"
             "<i>next: ell(y), ell.sup(), ell.tail(t), ell.quantile(s), ell.plot()</i></div>"
         )
+
+
+_OUTLINES = Memo(8)
+"""Curves without values, by their outcomes: of a short one most of the time goes into its index."""
+
+
+def _outline(points: Any, shape: tuple[int, ...]) -> xr.Dataset:
+    """Return a curve over outcomes whose values are yet to come."""
+    import xarray as xr
+
+    def make(coords: Any) -> xr.Dataset:
+        empty = np.broadcast_to(0.0, shape)
+        levels = {end: ("y", empty, {"units": "nats"}) for end in ("lower", "upper")}
+        return xr.Dataset({**levels, "status": ("y", empty)}, coords)
+
+    if isinstance(points, tuple):
+        return make({f"y{i}": ("y", p) for i, p in enumerate(points)})
+    y = np.array(_coordinate(points))
+    if y.dtype == object:  # 1 and True are equal
+        return make({"y": y})
+    y.setflags(write=False)  # it is kept
+    return _OUTLINES.fact((y.dtype.str, y.tobytes()), lambda: make({"y": y}))
 
 
 def _representable(alphabet: Any, points: Any, name: str = "y") -> None:

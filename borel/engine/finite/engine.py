@@ -20,6 +20,7 @@ from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.elementary import ULPS
 from borel.numerics.intervals.rounding import (
+    ONE,
     Enclosure,
     Scaled,
     log_fraction,
@@ -46,15 +47,12 @@ def _require_floats(what: str, values: np.ndarray, floats: np.ndarray) -> None:
         )
 
 
-_ONE = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
-
-
 def _nonzero(values: Scaled) -> Scaled:
     """Put 1 where a number is 0, so that it may be divided by."""
     zero = values.hi == 0
     if not zero.any():
         return values
-    return Scaled(*(np.where(zero, o, v) for o, v in zip(_ONE, values, strict=True)))
+    return Scaled(*(np.where(zero, o, v) for o, v in zip(ONE, values, strict=True)))
 
 
 class FiniteEngine(FiniteMeasures):
@@ -157,21 +155,32 @@ class FiniteEngine(FiniteMeasures):
             return self._entries(self._top), self._marginal
         return self._marginal, self._entries(self._bottom)
 
-    def _settled(self, kind: str, enclose: Any, least: float) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the leakage (or its ratio); exact infinities and conventions put in."""
-        num, den = self._pair_of(kind)
-        outside = self._top == 0
-        infinite = (den.hi == 0) & ~outside
-        low, high = enclose(_nonzero(num), _nonzero(den))
-        # a divergence is >= 0; at an outcome outside the support it is 0 by convention
-        low = np.where(outside, least, np.maximum(low, least))
-        high = np.where(outside, least, np.maximum(high, least))
-        return np.where(infinite, np.inf, low), np.where(infinite, np.inf, high)
+    def _settled(
+        self, kind: str, enclose: Any, least: float, at: Any = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage (or its ratio) at positions; infinities and conventions put in."""
+        num, den = (Scaled(*(v[at] for v in part)) for part in self._pair_of(kind))
+        # a divergence is >= 0
+        low, high = (np.maximum(end, least) for end in enclose(_nonzero(num), _nonzero(den)))
+        if (zero := (num.hi == 0) | (den.hi == 0)).any():
+            # at an outcome outside the support it is 0 by convention, else infinite
+            low[zero] = high[zero] = np.where(self._top[at] == 0, least, np.inf)[zero]
+        return low, high
 
     def _enclosed(self, kind: str) -> Values:
         logs = self._settled(kind, log_ratio_bounds, 0.0)
         ratios = self._settled(kind, ratio_bounds, 1.0)
         return Values(*logs, *ratios, *self._masses, self._top == 0)
+
+    def _sup(self, kind: str) -> Bound:
+        if self.joint.rational:
+            return super()._sup(kind)
+        low, high = self._settled(kind, log_ratio_bounds, 0.0)
+        best = int(np.argmax(low))
+        at = np.flatnonzero(high >= low[best])  # where it may be attained
+        ratio = Ratio(*(float(end.max()) for end in self._settled(kind, ratio_bounds, 1.0, at)))
+        about = {"exact_ratio": ratio, "witness": self.witness(kind, best)}
+        return self._bound(float(low[best]), float(high[at].max()), **about)
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -185,7 +194,7 @@ class FiniteEngine(FiniteMeasures):
     @cached_property
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:
         empty = self._marginal.hi == 0
-        low, high = ratio_bounds(_nonzero(self._marginal), _ONE)
+        low, high = ratio_bounds(_nonzero(self._marginal), ONE)
         return np.where(empty, 0.0, low), np.where(empty, 0.0, np.minimum(high, 1.0))
 
     def _rational(self, num: np.ndarray, den: np.ndarray) -> Values:

@@ -19,9 +19,9 @@ U = 2.0**-53
 TINY = 2.0**-1074
 NORMAL = 2.0**-1022
 _SPLITTER = 134217729.0  # 2**27 + 1
-_LN2_HI = float.fromhex("0x1.62E42FEFA3800p-1")  # 42 bits: times an exponent it is exact
-_LN2_LO = float.fromhex("0x1.EF35793C76730p-45")  # the rest of ln 2, to 2**-98
-_LOG_TERMS = 14
+_LN2_HI = float.fromhex("0x1.62E428p-1")  # 22 bits: times an exponent below 2**31 it is exact
+_LN2_LO = float.fromhex("0x1.FBE8E7BCD5E4Fp-23")  # the rest of ln 2, to 2**-78
+_LOG_TERMS = 10
 
 
 class Scaled(NamedTuple):
@@ -34,6 +34,10 @@ class Scaled(NamedTuple):
     lo: np.ndarray
     exponent: np.ndarray
     error: np.ndarray
+
+
+ONE = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
+"""The number 1, which has no error."""
 
 
 def two_sum(a, b):
@@ -80,9 +84,10 @@ def rounding_of(values: np.ndarray, relative: np.ndarray | float) -> np.ndarray:
     ``relative`` covers normal numbers; a subnormal may be off by half of 2**-1074.
     """
     values = np.asarray(values, float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        subnormal = np.where((values > 0) & (values < NORMAL), 0.5 * (TINY / values), 0.0)
-    return np.maximum(relative, subnormal)
+    error = np.zeros(values.shape)
+    if (subnormal := (values > 0) & (values < NORMAL)).any():
+        error[subnormal] = 0.5 * (TINY / values[subnormal])
+    return np.maximum(relative, error)
 
 
 def compounded(*errors: float) -> float:
@@ -103,7 +108,7 @@ def compounded(*errors: float) -> float:
 # -- sums of products -------------------------------------------------------------------------
 
 
-CHAIN, LARGE = 32, 2**16
+CHAIN, LARGE = 24, 2**16
 """How many rows of a large matrix are summed in plain float64, and beyond how many entries it is
 large: that costs some ulp, and saves passes over it."""
 CLEAR = 2.0**-900
@@ -158,12 +163,17 @@ def weighted_sum(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
         if k.size <= LARGE:
             hi, lo, good, slack = _on_a_grid(p, k)
         else:
-            hi, lo = two_sum(*sum_dd(partial_sums(p, k)))
-            good, slack = hi > CLEAR, (CHAIN + 1) * U
-    mantissa, exponent = np.frexp(np.where(good, hi, 0.5))
-    low = np.ldexp(np.where(good, lo, 0.0), -exponent)
-    own = error + np.maximum(slack, 0.2 * U) + 4 * error * error
-    result = Scaled(mantissa, low, exponent, own + np.zeros_like(hi))
+            parts, lo, slack = partial_sums(p, k), 0.0, (CHAIN + 1) * U
+            while (n := len(parts)) > 1:  # each round adds one rounding
+                half = n // 2
+                parts[:half] += parts[n - half :]
+                parts, slack = parts[: n - half], slack + U
+            hi = parts[0]
+            good = hi > CLEAR
+        mantissa, exponent = np.frexp(hi)
+        low = np.ldexp(lo, -exponent)
+    own = np.maximum(slack, 0.2 * U) + (error + 4 * error * error)
+    result = Scaled(mantissa, low, exponent, np.full(hi.shape, own))
     if not good.all():
         bad = np.flatnonzero(~good)
         chunk = max(1, 2_000_000 // len(k))
@@ -184,19 +194,19 @@ def _on_a_grid(p: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
     n = len(k)
     top = k.max(axis=0)
     bits = (53 - max(1, int(n - 1).bit_length())) // 2
-    k_exp, p_exp = np.frexp(top)[1], np.frexp(p.max())[1]
-    grid = np.ldexp(1.5, 52 + k_exp - bits)
+    k_exp, p_exp = np.frexp(top)[1] - bits, math.frexp(p.max())[1] - bits
+    grid = np.ldexp(1.5, 52 + k_exp)
     head = (k + grid) - grid
-    grid = np.ldexp(1.5, 52 + p_exp - bits)
-    p1 = (p + grid) - grid
+    middle = math.ldexp(1.5, 52 + p_exp)
+    p1 = (p + middle) - middle
     p2 = p - p1
     hi, lo = two_sum(p1 @ head, p2 @ head + p @ (k - head))
-    # |p2| <= 2**(p_exp-bits-1), |tail| <= 2**(k_exp-bits-1); gamma of n + 4 terms, doubled
-    small_p, small_k = np.ldexp(1.0, p_exp - bits), np.ldexp(1.0, k_exp - bits)
-    slack = 2 * (n + 4) * U * (n * small_p * top + 1.0001 * p.sum() * small_k)
+    # |p2| <= 2**(p_exp-1), |tail| <= 2**(k_exp-1); gamma of n + 4 terms, doubled
+    small_p, small_k = n * math.ldexp(1.0, p_exp), np.ldexp(1.0001 * p.sum(), k_exp)
+    slack = 2 * (n + 4) * U * (small_p * top + small_k)
     # the exponents keep every product of the grid clear of underflow
-    good = (slack <= max(0.2, n / 1024) * U * hi) & (p_exp + k_exp > -900) & (hi > CLEAR)
-    return hi, lo, good, np.where(good, slack / np.where(good, hi, 1.0), 0.0) * (1 + 4 * U)
+    good = (slack <= max(0.2, n / 1024) * U * hi) & (k_exp > -900 - 2 * bits - p_exp) & (hi > CLEAR)
+    return hi, lo, good, slack / np.maximum(hi, CLEAR) * (1 + 4 * U)
 
 
 def _sum_exactly(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
@@ -272,87 +282,76 @@ class Enclosure(NamedTuple):
     upper: np.ndarray
 
 
-def quotient(num: Scaled, den: Scaled) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return num / den as (hi + lo) * 2**exponent, to a few u**2, before the inputs' errors."""
-    hi = num.hi / den.hi
-    product, e = two_prod(hi, den.hi)
-    lo = ((((num.hi - product) - e) + num.lo) - hi * den.lo) / den.hi
-    return hi, lo, num.exponent - den.exponent
-
-
 def ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
     """Enclose num / den, the inputs' relative errors included."""
-    hi, lo, exponent = quotient(num, den)
-    total = (num.error + den.error) * (1 + 1e-15) + 4 * U * U
-    down = np.where(den.error < 0.4, hi * total * (1 + 4 * U), hi)
+    hi = num.hi / den.hi
+    product, e = two_prod(hi, den.hi)
+    lo = ((((num.hi - product) - e) + num.lo) - hi * den.lo) / den.hi  # but for a few u**2
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
-        up = np.where(den.error < 0.4, hi * total / (1 - den.error) * (1 + 4 * U), np.inf)
-        low = np.maximum(floor_sum(hi, lo - down * (1 + 4 * U) - TINY), 0.0)
-        high = np.where(np.isinf(up), np.inf, ceil_sum(hi, lo + up * (1 + 4 * U) + TINY))
+        off = hi * ((num.error + den.error) * (1 + 1e-15) + 4 * U * U) * (1 + 8 * U)
+        low = np.maximum(floor_sum(hi, lo - off - TINY), 0.0)
+        # where nothing bounds the divisor from below this is infinite
+        high = ceil_sum(hi, lo + off / np.maximum(1 - den.error, 0.0) * (1 + 8 * U) + TINY)
+        exponent = num.exponent - den.exponent
         lower, upper = np.ldexp(low, exponent), np.ldexp(high, exponent)
+    lower = np.minimum(lower, np.finfo(float).max)
     # ldexp is exact unless it leaves the normal range: then step outwards
-    lower = np.where(np.isinf(lower), np.finfo(float).max, lower)
-    edge_low, edge_high = (lower < 2 * NORMAL), (upper < 2 * NORMAL)
-    lower = np.where(edge_low, np.maximum(np.nextafter(lower, -np.inf), 0.0), lower)
-    upper = np.where(edge_high, np.nextafter(upper, np.inf), upper)
+    if (edge := lower < 2 * NORMAL).any():
+        lower = np.where(edge, np.maximum(np.nextafter(lower, -np.inf), 0.0), lower)
+        upper = np.where(upper < 2 * NORMAL, np.nextafter(upper, np.inf), upper)
     return Enclosure(lower, upper)
 
 
 def log_ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
     """Enclose log(num / den) in nats, the inputs' relative errors included."""
-    hi, lo, exponent = quotient(num, den)
+    hi, lo, error = log_scaled(num, den)
     with np.errstate(divide="ignore", invalid="ignore"):
-        # log(1 - e) >= -e / (1 - e) and log(1 + e) <= e, for each of the two errors
-        down = np.where(num.error < 1, num.error / (1 - num.error), np.inf) + den.error
-        up = num.error + np.where(den.error < 1, den.error / (1 - den.error), np.inf)
-    return _log_bounds(hi, lo, exponent, down + 4 * U * U, up + 4 * U * U)
+        # log(1 - e) >= -e / (1 - e) and log(1 + e) <= e, for each of the two errors; from an error
+        # of 1 on there is no bound
+        down = num.error / np.maximum(1 - num.error, 0.0) + den.error
+        up = num.error + den.error / np.maximum(1 - den.error, 0.0)
+        low = floor_sum(hi, lo - (down + error) * (1 + 8 * U))
+        high = ceil_sum(hi, lo + (up + error) * (1 + 8 * U))
+    return Enclosure(low, high)
 
 
-def _log_bounds(hi, lo, exponent, down, up) -> Enclosure:
-    """Enclose log((hi + lo) 2**exponent) widened by ``down`` and ``up``, rounding outwards once."""
-    log_hi, log_lo, error = log_scaled(hi, lo, exponent)
-    error = error + 2 * U * np.abs(log_lo)  # the rounding of log_lo - down itself
-    with np.errstate(invalid="ignore"):
-        low = floor_sum(log_hi, log_lo - (down + error) * (1 + 8 * U))
-        high = ceil_sum(log_hi, log_lo + (up + error) * (1 + 8 * U))
-    return Enclosure(np.where(np.isinf(down), -np.inf, low), np.where(np.isinf(up), np.inf, high))
+def log_scaled(num: Scaled, den: Scaled) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    r"""Return log(num / den) as hi + lo with a bound on the absolute error.
 
-
-def log_scaled(hi, lo, exponent) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    r"""Return log((hi + lo) 2**exponent) as hi + lo with a bound on the absolute error.
+    The errors that the inputs carry are not counted.
 
     Notes
     -----
-    With m in [sqrt(1/2), sqrt 2] and s = (m - 1) / (m + 1), |s| < 0.1716,
+    With powers of two put aside, so that a / b is in [sqrt(1/2), sqrt 2], and
+    s = (a - b) / (a + b), \|s\| < 0.1716,
 
-    .. math:: \log m = 2 s + 2 s \sum_{k \ge 1} s^{2k} / (2k + 1).
+    .. math:: \log (a / b) = 2 s + 2 s \sum_{k \ge 1} s^{2k} / (2k + 1).
 
-    s is carried in double-double; the series is below 0.0101 |s|, so that its own rounding (under
-    20 u relative) and the dropped terms (below 2**-75 |s|) are less than 2**-55 |2 s|.
+    s is carried in double-double; the series is below 0.0101 \|s\|, so that its own rounding (under
+    10 u relative) and the dropped terms (below 2**-60 \|2 s\|) are less than 2**-55 \|2 s\|. The
+    low part of s is below 3 u, and off by less than 10 u**2.
     """
-    m, shift = np.frexp(hi)
-    low = m < 0.7071067811865476
-    m, shift = np.where(low, 2 * m, m), shift - low
-    rest = np.ldexp(lo, -shift)
-    power = shift + exponent
-    den, den_lo = two_sum(m, 1.0)
-    num = m - 1.0  # exact: m is within a factor two of 1
-    s = num / den
-    product, e = two_prod(s, den)
-    s_lo = (((num - product) - e) + rest - s * (den_lo + rest)) / den
+    shift = 1 - np.frexp(num.hi / den.hi * 1.4142135623730951)[1]
+    a, a_lo = np.ldexp(num.hi, shift), np.ldexp(num.lo, shift)
+    power = num.exponent - den.exponent - shift
+    top = a - den.hi  # exact: they are within a factor two
+    total, rest = two_sum(a, den.hi)
+    s = top / total
+    product, e = two_prod(s, total)
+    rest += a_lo + den.lo
+    s_lo = (((top - product) - e) + (a_lo - den.lo) - s * rest) / total
     # 1/(1+s)^2-type cross terms of s_lo in the series are below 0.03 |s_lo|: kept in first order
     z = s * s
     series = np.zeros_like(s)
     for k in range(_LOG_TERMS, 0, -1):
         series += 1.0 / (2 * k + 1)
         series *= z
-    small = 2 * s_lo * (1 + z) + 2 * s * series
-    # exact below an exponent of 2**11, and beyond (rational numbers) with its error kept
-    product, lost = two_prod(power * 1.0, _LN2_HI)
-    a, b = two_sum(product, 2 * s)
-    hi_out, lo_out = two_sum(a, b + (small + power * _LN2_LO + lost))
-    error = 2.0**-55 * np.abs(2 * s) + 8 * U * (np.abs(small) + np.abs(b))
-    error = error + np.abs(power) * 2.0**-96 + TINY
+    double = 2 * s
+    small = 2 * s_lo * (1 + z) + double * series
+    a, b = two_sum(power * _LN2_HI, double)
+    hi_out, lo_out = two_sum(a, b + (small + power * _LN2_LO))
+    # small, below 0.0102 |2 s| + 7 u, and b are off by 8 u of themselves
+    error = 0.375 * U * np.abs(double) + (np.abs(power) * 2.0**-71 + 128 * U * U)
     return hi_out, lo_out, error
 
 
@@ -379,9 +378,8 @@ def log_fraction(value: Fraction) -> tuple[float, float]:
     mantissa = value / Fraction(2) ** exponent
     hi = float(mantissa)  # int / int true division rounds correctly
     lo = float(mantissa - Fraction(hi))
-    lower, upper = _log_bounds(
-        np.array([hi]), np.array([lo]), np.array([exponent]), np.array([2 * U * U]), 2 * U * U
-    )
+    num = Scaled(*map(np.array, ([hi], [lo], [exponent], [2 * U * U])))
+    lower, upper = log_ratio_bounds(num, ONE)
     return float(lower[0]), float(upper[0])
 
 
