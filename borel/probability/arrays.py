@@ -40,8 +40,11 @@ class Numbers(NamedTuple):
 
 def validated(
     values: np.ndarray, what: str, rounding: float = 0.0, precision: Any = DOUBLE
-) -> np.ndarray:
-    """Check probabilities (..., n): non-negative, and 1 in sum to their rounding."""
+) -> float | None:
+    """Check probabilities (..., n): non-negative, and 1 in sum to their rounding.
+
+    What comes back is how far those of one law are from their normalised ones (see `row_miss`).
+    """
     if values.dtype == object:
         for row in values.reshape(-1, values.shape[-1]).tolist():
             if min(row) < 0:
@@ -59,7 +62,7 @@ def validated(
                     mend="divide by their sum yourself; nothing is renormalised silently. Of "
                     "counts bl.priors.from_counts(counts, confidence=0.95) makes a set of priors.",
                 )
-        return values
+        return None
     if not (values.min(initial=0.0) >= 0 and values.max(initial=0.0) < np.inf):  # NaN too
         bad = ~(values >= 0) | ~np.isfinite(values)
         where = tuple(np.argwhere(bad)[0])
@@ -82,7 +85,7 @@ def validated(
             where=f"draw {tuple(int(i) for i in where)}" if where else "",
             mend=NORMALISED,
         )
-    return values
+    return float(miss) if alone else None
 
 
 def sum_shown(values: np.ndarray) -> str:

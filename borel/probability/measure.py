@@ -132,6 +132,7 @@ class Measure(HoldsFunctions):
         rounding: float = 0.0,
         unproved: str = "",
         _check: bool = True,
+        _miss: float | None = None,
     ):
         if not isinstance(on, Alphabet):
             raise InvalidInput("Measure", expected="on=<an alphabet>", got=repr(on))
@@ -147,6 +148,7 @@ class Measure(HoldsFunctions):
         self.conditioned: Measure | None = None  # of draws, those that an interval restricts
         self.checked = False  # whether a density was integrated, in float64
         self._rounding = rounding
+        self._miss = _miss
         self.unproved = unproved  # why probabilities are known in float64 only, if they are
         # which named family it is, for closed forms; measures made from this one have none
         self.family: tuple[str, dict[str, Any]] | None = None
@@ -155,7 +157,8 @@ class Measure(HoldsFunctions):
         if isinstance(density, np.ndarray):
             if _check:
                 numbers = as_numbers(density)
-                density = _on_labels(numbers.values, on, "Measure", rounding, numbers.precision)
+                density = numbers.values
+                _miss = _on_labels(density, on, "Measure", rounding, numbers.precision)
                 self._rounding = max(rounding, own_rounding(density, numbers.precision, "Measure"))
             density.setflags(write=False)
             self._probabilities = density
@@ -203,8 +206,9 @@ class Measure(HoldsFunctions):
             )
             self._rounding = max(rounding, table.rounding)
             self.unproved = table.unproved
-            self._probabilities = validated(table.values, repr(self), self._rounding)
-            self._probabilities.setflags(write=False)
+            self._miss = validated(table.values, repr(self), self._rounding)
+            table.values.setflags(write=False)
+            self._probabilities = table.values
 
     def _masses_of(self, masses: Any) -> dict[float, Any]:
         """Check the masses of the atoms of a `Mixed` alphabet: numbers, or arrays of draws."""
@@ -252,7 +256,9 @@ class Measure(HoldsFunctions):
         """How far the probabilities may be off, relatively: their own rounding, or more."""
         if self.rational:
             return 0.0
-        miss = float(np.max(row_miss(np.asarray(self.probabilities, float))))
+        miss = self._miss
+        if miss is None:
+            miss = float(np.max(row_miss(np.asarray(self.probabilities, float))))
         return max(U, miss, self._rounding)
 
     @property
@@ -399,8 +405,11 @@ def _check_inside(on: Alphabet, x: Any) -> None:
 
 def _on_labels(
     values: np.ndarray, on: Any, what: str, rounding: float = 0.0, precision: Any = DOUBLE
-) -> np.ndarray:
-    """Check that probabilities (..., n) are laws on a finite alphabet of n labels."""
+) -> float | None:
+    """Check that probabilities (..., n) are laws on a finite alphabet of n labels.
+
+    What comes back is how far those of one law miss 1, as `validated` says it.
+    """
     if not isinstance(on, Alphabet) or on.kind != "finite":
         raise InvalidInput(what, expected="on=<a finite alphabet>", got=repr(on))
     if values.ndim == 0 or values.shape[-1] != on.size:
@@ -488,9 +497,10 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     n = values.shape[-1]
     if on is None:
         on = own_labels(labels, n)
-    values = _on_labels(values, on, "pmf", precision=precision)
+    miss = _on_labels(values, on, "pmf", precision=precision)
     values = aligned(values, values.ndim - 1, labels, on, "pmf")
-    return Measure(values, on, rounding=own_rounding(values, precision, "pmf"), _check=False)
+    rounding = own_rounding(values, precision, "pmf")
+    return Measure(values, on, rounding=rounding, _check=False, _miss=miss)
 
 
 def _secret_last(probabilities: Any) -> Any:

@@ -63,7 +63,7 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
         raise InvalidInput("mixture", expected=f"{len(measures)} weights", got=f"shape {w.shape}")
     finite = all(m._probabilities is not None for m in measures)
     precision = precision if finite else DOUBLE  # what a density carries is its own
-    w = validated(w, "mixture weights", precision=precision)
+    validated(w, "mixture weights", precision=precision)
     line = None if finite else _line_of(measures)
     on = measures[0].on
     if line is None and any(m.on != on for m in measures):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def _require_floats(what: str, values: np.ndarray, floats: np.ndarray) -> None:
     """Raise if a positive Fraction became 0 as a float: a lost mass is not a zero."""
-    if values.dtype == object and (np.asarray(values != 0, bool) & (floats == 0)).any():
+    if (np.asarray(values != 0, bool) & (floats == 0)).any():
         raise InvalidInput(
             "prior * mech",
             expected=f"entries of {what} that float64 can hold",
@@ -76,8 +76,10 @@ class FiniteEngine(FiniteMeasures):
         self.support = np.flatnonzero(np.asarray(p != 0, bool))
         if not joint.rational:
             self.matrix = self.mechanism.floats
-            _require_floats("the prior", joint.prior.at(self.mechanism.secret), p)
-            _require_floats("the matrix", self.mechanism.matrix, self.matrix)
+            if joint.prior.rational:
+                _require_floats("the prior", joint.prior.at(self.mechanism.secret), p)
+            if self.mechanism.rational:
+                _require_floats("the matrix", self.mechanism.matrix, self.matrix)
             # Fractions beside floats are rounded to floats too
             self._prior_rounding = max(joint.prior.rounding, rounding.U)
             self._kernel_rounding = max(self.mechanism.rounding, rounding.U)
@@ -194,7 +196,7 @@ class FiniteEngine(FiniteMeasures):
     @cached_property
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:
         empty = self._marginal.hi == 0
-        low, high = ratio_bounds(_nonzero(self._marginal), ONE)
+        low, high = rounding.bounds(self._marginal)
         return np.where(empty, 0.0, low), np.where(empty, 0.0, np.minimum(high, 1.0))
 
     def _rational(self, num: np.ndarray, den: np.ndarray) -> Values:

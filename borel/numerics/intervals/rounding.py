@@ -18,6 +18,7 @@ from borel import settings
 U = 2.0**-53
 TINY = 2.0**-1074
 NORMAL = 2.0**-1022
+MOST = math.ldexp(1 - U, 1024)
 _SPLITTER = 134217729.0  # 2**27 + 1
 _LN2_HI = float.fromhex("0x1.62E428p-1")  # 22 bits: times an exponent below 2**31 it is exact
 _LN2_LO = float.fromhex("0x1.FBE8E7BCD5E4Fp-23")  # the rest of ln 2, to 2**-78
@@ -287,14 +288,20 @@ def ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
     hi = num.hi / den.hi
     product, e = two_prod(hi, den.hi)
     lo = ((((num.hi - product) - e) + num.lo) - hi * den.lo) / den.hi  # but for a few u**2
+    error = (num.error + den.error) * (1 + 1e-15) + 4 * U * U
+    return bounds(Scaled(hi, lo, num.exponent - den.exponent, error), 1 - den.error)
+
+
+def bounds(value: Scaled, least: np.ndarray | float = 1.0) -> Enclosure:
+    """Enclose numbers, their errors included; these are divided by ``least`` for the upper end."""
+    hi, lo, exponent, error = value
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
-        off = hi * ((num.error + den.error) * (1 + 1e-15) + 4 * U * U) * (1 + 8 * U)
+        off = hi * error * (1 + 8 * U)
         low = np.maximum(floor_sum(hi, lo - off - TINY), 0.0)
-        # where nothing bounds the divisor from below this is infinite
-        high = ceil_sum(hi, lo + off / np.maximum(1 - den.error, 0.0) * (1 + 8 * U) + TINY)
-        exponent = num.exponent - den.exponent
+        # where nothing bounds a divisor from below this is infinite
+        high = ceil_sum(hi, lo + off / np.maximum(least, 0.0) * (1 + 8 * U) + TINY)
         lower, upper = np.ldexp(low, exponent), np.ldexp(high, exponent)
-    lower = np.minimum(lower, np.finfo(float).max)
+    lower = np.minimum(lower, MOST)
     # ldexp is exact unless it leaves the normal range: then step outwards
     if (edge := lower < 2 * NORMAL).any():
         lower = np.where(edge, np.maximum(np.nextafter(lower, -np.inf), 0.0), lower)
