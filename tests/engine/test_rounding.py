@@ -219,6 +219,21 @@ def check_log_ratio_bounds():
         assert holds(low, lambda r=most: o.log(r), high), (a, b, e, f)
 
 
+def check_bounds(n=5_000):
+    rng = np.random.default_rng(10)
+    hi = rng.uniform(0.25, 3.99, n)
+    lo = hi * rng.uniform(-1, 1, n) * 2.0**-53
+    error = rng.choice([0.0, 1e-16, 1e-3, 0.5, 1.0], n)
+    exponent = np.where(rng.random(n) < 0.6, 0, rng.integers(-1080, 1022, n))
+    found = rounding.bounds(rounding.Scaled(hi, lo, exponent, error))
+    for row in zip(hi, lo, exponent, error, *found, strict=True):
+        value, off, (low, high) = exact(*row[:3]), F(float(row[3])), row[4:]
+        assert F(float(low)) <= value * (1 - off), row
+        assert high == math.inf or value * (1 + off) <= F(float(high)), row
+        if not off and row[2] > -1000:
+            assert high <= np.nextafter(np.nextafter(low, np.inf), np.inf), row
+
+
 def check_log_scaled(n=15_000):
     rng = np.random.default_rng(6)
     den = np.where(rng.random(n) < 0.3, 1.0, rng.uniform(0.25, 3.99, n))
@@ -334,6 +349,7 @@ BROKEN = {
     "ln 2 to 22 bits": ("_LN2_LO", 0.0, "log_scaled"),
     "a short series": ("_LOG_TERMS", 6, "log_scaled"),
     "no widening": ("U", 0.0, "log_scaled"),
+    "ends to nearest": ("ceil_sum", nearest, "bounds"),
     "quotients without two_prod": ("two_prod", plain_product, "ratio_bounds"),
     "a plain weighted sum": ("weighted_sum", naive_weighted_sum, "weighted_sum"),
     "a weighted sum that claims no rounding": ("U", 0.0, "weighted_sum"),
