@@ -74,7 +74,7 @@ def statement(mechanism: Mechanism, prior: Measure) -> Normalisation:
     known = mechanism.normalisation
     if known.status in ("proved", "rounded") or mechanism.density is None:
         return known
-    found = _proved(mechanism, prior) or _kept(mechanism, prior)
+    found = _kept(mechanism, prior)
     if found is None and not mechanism.examined:
         with settings.apart():
             _require_law(mechanism)
@@ -82,13 +82,16 @@ def statement(mechanism: Mechanism, prior: Measure) -> Normalisation:
     return known if found is None else found
 
 
-def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
-    """Return what proves that a kernel is normalised, if something does."""
+def _by_one_integral(mechanism: Mechanism, points: bool) -> Normalisation | None:
+    """Return what proves that a kernel with one integral for all secrets is normalised, if any.
+
+    With ``points`` a secret may be 0 with a probability.
+    """
     line = mechanism.outcome
     if not isinstance(line, Interval) or mechanism.masses:
         return None
     dim = mechanism.secret.dim
-    if not prior.masses and prior.on.kind == "continuous":  # no secret is 0
+    if not points:
         total = power_total(mechanism.density, "y")
         if total is not None:
             ends = fraction_down(total), fraction_up(total)
@@ -147,7 +150,7 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
             ways = [one_by_one] if counts else [one_by_one, *ways]
             if len(labels) > _FEW_LABELS:
                 ways.reverse()
-        for way in ways:
+        for way in (lambda: _by_one_integral(mechanism, points), *ways):
             with suppress(NotEnclosed):
                 if (found := way()) is not None:
                     return found
