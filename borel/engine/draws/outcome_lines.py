@@ -9,6 +9,7 @@ side of a point of it, and the mean is an integral of polynomials.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
 
 
-class Lines(NamedTuple):
-    """The leakage and the density of Y on boxes of outcomes, for the draws of a block.
-
-    A point of positive mass, or outcomes of which no density is known, are a box of width 0.
+class _Fields(NamedTuple):
+    """The fields of `Lines`.
 
     Attributes
     ----------
@@ -60,6 +59,13 @@ class Lines(NamedTuple):
     mean_low: np.ndarray
     mean_high: np.ndarray
     exp_high: np.ndarray
+
+
+class Lines(_Fields):
+    """The leakage and the density of Y on boxes of outcomes, for the draws of a block.
+
+    A point of positive mass, or outcomes of which no density is known, are a box of width 0.
+    """
 
     @classmethod
     def flat(
@@ -94,6 +100,10 @@ class Lines(NamedTuple):
 
     def range(self) -> Box:
         """Return what the leakage is at least and at most on each box."""
+        return self._range
+
+    @cached_property
+    def _range(self) -> Box:
         with np.errstate(invalid="ignore"):
             low = self.low_at - np.abs(self.low_slope) * self.half
             high = self.high_at + np.abs(self.high_slope) * self.half
