@@ -225,7 +225,8 @@ class OutcomeLaw:
 
         Parts that are neither wide for the noise nor narrow would be known less well.
         """
-        parts = np.clip(np.ceil(np.sqrt(excess)), 2, _PARTS)
+        # halves of halves: the cells of secrets are cut so too, and kinks stay in one of them
+        parts = np.clip(2 ** np.ceil(np.log2(excess) / 2), 2, _PARTS)
         between = self._is_wide(cells, width) & ~self._is_wide(cells, width / parts)
         if self.noise is not None:
             parts = np.where(between, np.ceil(width / self.noise.size), parts)
