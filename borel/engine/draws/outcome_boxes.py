@@ -56,6 +56,29 @@ class Expansion(NamedTuple):
     over: Box
 
 
+class OfKernel(NamedTuple):
+    """What no draw changes of the kernel on finite boxes of outcomes.
+
+    Attributes
+    ----------
+    low, high : ndarray (boxes,)
+        Their ends.
+    top, chosen : _Side
+        The supremum over the secrets of log f; the same, or for PMC that of -log f.
+    shift : ndarray (boxes,)
+        The size of log f.
+    integrals : Integrals
+        Those of f e^-shift.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    top: Any
+    chosen: Any
+    shift: np.ndarray
+    integrals: Any
+
+
 class Compared(NamedTuple):
     """The kernel and the density of Y of draws on boxes of outcomes.
 
@@ -76,6 +99,8 @@ class Compared(NamedTuple):
         Coefficients of f_Y e^-shift, not divided by the mass of the draw.
     shift, total : ndarray, Box
         That, and the logarithms of these masses.
+    kernel, draws : OfKernel, Any
+        What was compared, and with which draws.
     """
 
     half: np.ndarray
@@ -87,6 +112,8 @@ class Compared(NamedTuple):
     value: Box
     shift: np.ndarray
     total: Box
+    kernel: OfKernel
+    draws: Any
 
 
 class OutcomeBoxes:
@@ -228,14 +255,27 @@ class OutcomeBoxes:
         self, cells: DensityCells | CountMasses, low, high, draws, deadline: float
     ) -> Compared:
         """Compare the kernel along paths with the density of Y, on finite boxes of outcomes."""
-        centre, half = geometry(low, high)
-        reach = np.minimum(centre - low, high - centre) * (1 - 2.0**-51)
+        return self.against(self.of_kernel(cells, low, high, deadline), cells, draws)
+
+    def of_kernel(
+        self, cells: DensityCells | CountMasses, low, high, deadline: float
+    ) -> OfKernel:
+        """Return what is the same for all draws on finite boxes of outcomes."""
         tol = self.tol / 16
         top = side(self.surface, low, high, 1.0, tol, deadline)
         chosen = top if self.kind == "pml" else side(self.surface, low, high, -1.0, tol, deadline)
         shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
-        found = integrals(self.surface, Outcomes(low, high, centre, 2, shift), cells)
-        value = marginals(cells, found, draws)
+        ys = Outcomes(low, high, geometry(low, high)[0], 2, shift)
+        return OfKernel(low, high, top, chosen, shift, integrals(self.surface, ys, cells))
+
+    def against(
+        self, kernel: OfKernel, cells: DensityCells | CountMasses, draws: Any
+    ) -> Compared:
+        """Compare it with the density of Y of some draws."""
+        low, high, top, chosen, shift = kernel[:5]
+        centre, half = geometry(low, high)
+        reach = np.minimum(centre - low, high - centre) * (1 - 2.0**-51)
+        value = marginals(cells, kernel.integrals, draws)
         total = batched.each(cells.log_total, lambda v: v[draws])
         inner, outer = _log_polynomial(value, half)
         for part in (inner, outer):
@@ -251,7 +291,8 @@ class OutcomeBoxes:
                 Expansion(*(batched.subtract(p, q) for p, q in zip(path, log, strict=True)))
             )
         dead = np.isneginf(top.direct)
-        return Compared(half, reach, chosen, dead, log, gaps, value, shift, total)
+        about = log, gaps, value, shift, total, kernel, draws
+        return Compared(half, reach, chosen, dead, *about)
 
     def _boxes(self, cells: DensityCells | CountMasses, low, high, draws, deadline: float) -> Box:
         """Bound the leakage of draws on finite boxes of outcomes."""

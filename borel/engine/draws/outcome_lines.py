@@ -87,6 +87,12 @@ class Lines(_Fields):
         """Return all boxes of some lines."""
         return Lines(*(np.concatenate(v, axis=-1) for v in zip(*parts, strict=True)))
 
+    @staticmethod
+    def of_all_draws(parts: list[Lines]) -> Lines:
+        """Return lines of all draws, on the same boxes."""
+        fields = zip(*parts, strict=True)
+        return Lines(*(v[0] if v[0].ndim == 1 else np.concatenate(v) for v in fields))
+
     def within(self, low: np.ndarray, high: np.ndarray, which: np.ndarray) -> Lines:
         """Return lines with what else is known of the leakage on some boxes, if that is more."""
         least, most = self.range()
@@ -289,6 +295,16 @@ def lines_of(found: Compared, slack: float) -> Lines:
         *(mass_low, mass_high, level, tilt, doubt, half, found.reach),
         *(none, none + np.inf, none + np.inf),
     )
+
+
+def ceilings_of(found: Compared, slack: float) -> Lines:
+    """Return lines of slope 0 that say of PML no more than what it is at most on each box."""
+    log = batched.subtract(batched.point(found.chosen.direct), found.log.over)[1]
+    high = np.where(np.isnan(log), np.inf, np.maximum(log + 2 * slack, 0.0)) * _UP
+    mass_low, mass_high, *line = (np.where(found.dead, 0.0, v) for v in _density(found, slack))
+    flat = Lines.flat(0.0, np.where(found.dead, 0.0, high), mass_low, mass_high)
+    level, tilt, doubt = line
+    return flat._replace(level=level, tilt=tilt, doubt=doubt, half=found.half, reach=found.reach)
 
 
 def _best(lines: list[tuple[np.ndarray, np.ndarray]], sign: int) -> tuple[np.ndarray, np.ndarray]:
