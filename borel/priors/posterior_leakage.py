@@ -371,7 +371,7 @@ class ByDraw:
         return RandomBound.from_draws(
             np.clip(low, 0.0, 1.0),
             np.clip(high, 0.0, 1.0),
-            status=above.status,
+            status=above._each,  # these draws are diagnosed themselves
             name=f"P({self._variable.kind} <= {_level(t, ratio)})",
             exact_draws=above.exact_draws,
             trouble=self._variable.joint.prior.trouble,
