@@ -248,15 +248,6 @@ def _line(of: Expansion, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     return at, tilt, error
 
 
-def _constant(value: np.ndarray) -> Expansion:
-    number, none = batched.point(value), batched.point(np.zeros_like(value))
-    return Expansion(number, none, none, none, number)
-
-
-def _less(a: Expansion, b: Expansion) -> Expansion:
-    return Expansion(*(batched.subtract(p, q) for p, q in zip(a, b, strict=True)))
-
-
 def lines_of(found: Compared, slack: float) -> Lines:
     """Return the lines of boxes on which the kernel was compared with f_Y."""
     half, chosen = found.half, found.chosen
@@ -266,10 +257,12 @@ def lines_of(found: Compared, slack: float) -> Lines:
         (np.where(chosen.sound[i], at - off, -np.inf), slope)
         for i, (at, slope, off) in enumerate(pairs)
     ]
+    under, slope, off = _line(Expansion(*map(batched.negative, found.log)), half)
     for value, out, sign in ((chosen.direct, highs, 1), (chosen.flat, lows, -1)):
-        at, slope, off = _line(_less(_constant(value), found.log), half)
+        at = value + under
+        wide = (off + 2 * U * (np.abs(at) + np.abs(value))) * _UP
         known = np.isfinite(value)
-        out.append((np.where(known, at + sign * off, sign * np.inf), slope))
+        out.append((np.where(known, at + sign * wide, sign * np.inf), slope))
     high_at, high_slope = _best(highs, 1)
     low_at, low_slope = _best(lows, -1)
     low_at, high_at = low_at - 2 * slack, high_at + 2 * slack
@@ -299,8 +292,7 @@ def lines_of(found: Compared, slack: float) -> Lines:
 
 def ceilings_of(found: Compared, slack: float) -> Lines:
     """Return lines of slope 0 that say of PML no more than what it is at most on each box."""
-    log = batched.subtract(batched.point(found.chosen.direct), found.log.over)[1]
-    high = np.where(np.isnan(log), np.inf, np.maximum(log + 2 * slack, 0.0)) * _UP
+    high = np.maximum(found.most() + 2 * slack, 0.0) * _UP
     mass_low, mass_high, *line = (np.where(found.dead, 0.0, v) for v in _density(found, slack))
     flat = Lines.flat(0.0, np.where(found.dead, 0.0, high), mass_low, mass_high)
     level, tilt, doubt = line
