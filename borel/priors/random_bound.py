@@ -238,11 +238,11 @@ class RandomBound:
         return self._own
 
     def _middle(self) -> xr.DataArray:
-        low, high = self.draws["lower"], self.draws["upper"]
+        low, high = (self.draws[end].values for end in ("lower", "upper"))
         with np.errstate(invalid="ignore"):
-            known = np.isfinite(high.values) & np.isfinite(low.values)
+            known = np.isfinite(high) & np.isfinite(low)
             middle = np.where(known, low + (high - low) / 2, np.where(known, 0.0, high))
-        return low.copy(data=middle)
+        return self.draws["lower"].copy(data=middle)
 
     def _capped(self) -> xr.DataArray:
         """Return the draws for ranks: an infinity is only the largest, or smallest, value."""

@@ -10,7 +10,7 @@ import xarray as xr
 
 import borel as bl
 from borel.engine.draws import information as information_of
-from borel.engine.draws import outcome_boxes, outcome_laws, outcome_lines
+from borel.engine.draws import line_laws, outcome_boxes, outcome_laws, outcome_lines
 
 UNIT = bl.Interval(0, 1)
 B = 0.5
@@ -374,6 +374,23 @@ def test_parts_of_a_box_hold_their_mass():
             truth = of.mass(root, v) if rises else of.mass(u, root)
             low, high = (m[d, 0] for m in lines.masses_above(t, closed=False))
             assert low <= truth <= high and high - low <= 0.005
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_level_is_compared_with_the_boxes_it_crosses(closed):
+    """The masses above it are those of all boxes, and between two levels as well."""
+    lines = read("pmc")
+    least, most = lines.range()
+    levels = [0.05, 0.5, 0.7, 2.0, float(least[1, 3]) + 1e-9, float(most[1, 3]) - 1e-9]
+    for t in levels:
+        few = line_laws._Crossing(lines, t, t, closed=closed)
+        wide = line_laws._Crossing(lines, t - 0.1, t + 0.1, closed=closed)
+        truth = lines.masses_above(t, closed)
+        for found in (few, wide):
+            for end, part, sign in zip(found.masses(np.full(3, t)), truth, (-1, 1), strict=True):
+                total = np.array([math.fsum(row) for row in part])
+                assert (sign * (end - np.minimum(total, 1.0)) >= 0).all()
+                assert np.abs(end - np.minimum(total, 1.0)).max() < 1e-13
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from borel.probability.measure import Measure
 
 DEGREE = 8
-_ERROR = 1e-11
-"""The mass by which the polynomials of a cell may be off, before it is halved."""
+_ERROR, _ERROR_OF_MANY, _MANY = 1e-11, 1e-9, 1000
+"""The mass by which the polynomials of a cell may be off, before it is halved: for few draws, and
+for so many or more, which scatter by far more than that."""
 _ROUGH = 1e-6
 """The mass by which a draw may be off without cells of its own being tried."""
 _TAIL, _TAIL_FAR = 1e-14, 1e-9
@@ -210,6 +211,7 @@ class DensityCells:
         on: Any = line_of(priors.on)  # an interval, as was seen
         self.priors, self.size = priors, priors.batch[0]
         self.interval = float(on.lower), float(on.upper)
+        self._error = _ERROR if self.size < _MANY else _ERROR_OF_MANY
         # exponentials of the logarithms of its terms, if it was written as a logarithm
         self.density = DrawProgram(_sum_of(self.beside.logs) if density.log else linear, parameters)
         self.terms = [DrawProgram(term, parameters) for term in self.beside.logs]
@@ -520,7 +522,7 @@ class DensityCells:
         cells, found, count = [], [], 0
         for turn in range(_ROUNDS):
             fresh = self._evaluate(a, b, draws)
-            again = ~(fresh[2].max(axis=0) * (b - a) <= _ERROR)
+            again = ~(fresh[2].max(axis=0) * (b - a) <= self._error)
             again &= b - a > 2.0**-40 * np.maximum(abs(a), abs(b))
             count += len(a)
             if turn == _ROUNDS - 1:
@@ -557,7 +559,7 @@ class DensityCells:
             arithmetic.variable(centre, centre, n - 1), n - 1, draws, decisions=decisions
         )
         out = _expanded(jets_of(box, n + 1, shape), jets_of(at, n, shape), half)
-        rough = ~(out[2] * (high - low) <= _ERROR).all(axis=0)
+        rough = ~(out[2] * (high - low) <= self._error).all(axis=0)
         if not rough.any():
             return out
         low, high, centre, half = (v[rough] for v in (low, high, centre, half))

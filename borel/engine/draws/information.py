@@ -18,7 +18,7 @@ import numpy as np
 
 from borel.engine.draws.kernel_integrals import integrals, marginals
 from borel.engine.draws.outcome_laws import OutcomeLaw, mean_gap
-from borel.engine.draws.outcome_lines import Lines
+from borel.engine.draws.outcome_lines import Lines, ceilings_of
 from borel.engine.draws.wide_boxes import wide_boxes
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.numerics.graphs.graph import GraphBuilder
@@ -31,7 +31,7 @@ from borel.numerics.jets.interpreter import Program
 if TYPE_CHECKING:
     from borel.engine.draws.count_masses import CountMasses
     from borel.engine.draws.density_cells import DensityCells
-    from borel.engine.draws.outcome_boxes import Compared
+    from borel.engine.draws.outcome_boxes import Compared, OfKernel
     from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.intervals.batched import Box
 
@@ -66,12 +66,12 @@ class OutcomeInformation(OutcomeLaw):
     def __init__(self, shared, support):
         super().__init__(shared, support, "pml")
         self.entropy = entropy_of(self.search.surface)
+        self._last: tuple[Any, Any] = (None, None)
 
     def _read(self, found: Compared, cells: DensityCells | CountMasses, low, high) -> Lines:
-        half, reach, n = found.half, found.reach, len(low)
+        half, reach = found.half, found.reach
         lines = super()._read(found, cells, low, high)
-        ys = Outcomes(low, high, low + (high - low) / 2, 2, found.shift)
-        inner = marginals(cells, integrals(self.entropy, ys, cells, most_entropy))
+        inner = marginals(cells, self._entropies(found.kernel, cells), found.draws)
         per = batched.exp(batched.negative(found.total))
         density = [batched.multiply(_row(found.value, k), per) for k in range(3)]
         own = [batched.multiply(_row(inner, k), per) for k in range(3)]
@@ -90,11 +90,22 @@ class OutcomeInformation(OutcomeLaw):
         low_, high_ = widened(low_, high_, self.slack)
         # without a bound of the kernel g may exceed 1
         lost = np.isnan(low_) | np.isnan(high_) | np.isposinf(found.chosen.direct)
-        dead = np.broadcast_to(found.dead, (cells.size, n))
+        dead = np.broadcast_to(found.dead, low_.shape)
         high_ = np.where(dead, 0.0, np.fmin(np.where(lost, np.inf, high_), lines.mean_high))
         low_ = np.where(dead | lost, 0.0, low_)
         none = np.zeros_like(low_)
         return lines._replace(low_at=none, low_slope=none, mean_low=low_, mean_high=high_)
+
+    def _lines(self, found: Compared) -> Lines:
+        lines = ceilings_of(found, self.slack)
+        return lines if np.isfinite(lines.high_at).all() else super()._lines(found)
+
+    def _entropies(self, of: OfKernel, cells: DensityCells | CountMasses) -> Any:
+        """Return the integrals of -g log g, which are those of all draws."""
+        if self._last[0] is not of:
+            ys = Outcomes(of.low, of.high, of.low + (of.high - of.low) / 2, 2, of.shift)
+            self._last = of, integrals(self.entropy, ys, cells, most_entropy)
+        return self._last[1]
 
     def _wide(self, cells: DensityCells, low, high) -> Lines:
         if not len(low):
@@ -125,7 +136,7 @@ class OutcomeInformation(OutcomeLaw):
         return Lines.flat(0.0, math.inf, sums[0], sums[1], mean)
 
     def _good(self, draws: int) -> float:
-        return self.good if draws > 1 else _GOOD_FOR_ONE
+        return super()._good(draws) if draws > 1 else _GOOD_FOR_ONE
 
     def _limit(self, draws: int) -> int:
         return _BOXES if draws > 1 else _BOXES_OF_ONE

@@ -25,6 +25,7 @@ from borel.engine.draws.density_cells import (
     raised,
     without_denormals,
 )
+from borel.engine.draws.moving_kinks import across
 from borel.engine.kernels.essential_supremum import over_rest
 from borel.engine.kernels.quadrature_rules import (
     Outcomes,
@@ -111,9 +112,13 @@ class Sums:
         middle = value @ weight
         radius = np.abs(value) @ (doubt + 16 * _EPS * size) + spread @ (size + doubt)
         radius *= 1 + 32 * _EPS
+        self.put(key, middle, radius, error, top + error, first=first)
+
+    def put(self, key, middle, radius, error, whole, *, first: bool) -> None:
+        """Add integrals over pieces: coefficients (pieces, rows, powers), and errors."""
         if first:
             self.middle[key], self.radius[key] = middle, radius
-            self.error[key], self.whole[key] = error, top + error
+            self.error[key], self.whole[key] = error, whole
             return
         order = np.argsort(key, kind="stable")
         places, starts = np.unique(key[order], return_index=True)
@@ -123,7 +128,7 @@ class Sums:
         self.middle[places] += np.add.reduceat(middle[order], starts)
         spread = np.add.reduceat(radius[order], starts) + self.radius[places]
         self.radius[places] = (spread + slack * size) * (1 + slack)
-        for out, new in ((self.error, error), (self.whole, top + error)):
+        for out, new in ((self.error, error), (self.whole, whole)):
             total = np.add.reduceat(new[order], starts) + out[places]
             out[places] = total * (1 + slack[:, 0, 0])
 
@@ -351,8 +356,37 @@ def _take(
     low = np.where(by_nodes, low, value * known_flat)
     high = np.where(by_nodes, high, value * known_flat)
     tops = np.where(by_nodes, np.broadcast_to(tops, low.shape[1:]), known_flat)
-    error = np.where(by_nodes, error, spread)
-    sums.add(key, a, b, (low, high), np.maximum(tops, 0.0), error, first=first)
+    error, tops = np.where(by_nodes, error, spread), np.maximum(tops, 0.0)
+    rest = ~_put_across(surface, sums, key, a, b, tops, error, by_nodes, first=first)
+    low, high, tops = low[..., rest], high[..., rest], tops[:, rest]
+    sums.add(key[rest], a[rest], b[rest], (low, high), tops, error[rest], first=first)
+
+
+def _put_across(
+    surface: Surface, sums: Sums, key, a, b, tops, error, by_nodes, *, first: bool
+) -> np.ndarray:
+    """Add pieces that are the box of outcomes itself, across which a kink moves; return which."""
+    ys, k = sums.ys, len(sums.cells.low)
+    index, none = key // k, np.zeros(len(key), bool)
+    if not (ys.order and surface.kinked):
+        return none
+    own = np.flatnonzero(~by_nodes & (a == ys.low[index]) & (b == ys.high[index]))
+    if not len(own):
+        return none
+    cell, some = key[own] % k, index[own]
+    middle, radius, off = across(surface, ys, some, sums.cells, cell, largest_product())
+    length = (b - a)[own] * (1 + 2 * _EPS)
+    # what is not known then, to be compared with the range of the kernel
+    reach = length / 2
+    at, slope, bend = radius[:, :, 0].T
+    doubt = at + (slope + bend * reach) * reach + off * length
+    better = np.isfinite(radius).all(axis=(1, 2)) & (doubt < error[own] * length)
+    chosen_, off, length = own[better], off[better] * length[better], length[better]
+    whole = (tops[0, chosen_] + error[chosen_]) * length * (1 + 4 * _EPS)
+    pieces = middle[better], radius[better]
+    sums.put(key[chosen_], *pieces, off * (1 + 2 * _EPS), whole, first=first)
+    none[chosen_] = True
+    return none
 
 
 def _cuts(surface: Surface, ys: Outcomes, index, a, b, kink: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.draws.laws import DrawLaws, ends_of
+from borel.engine.draws.outcome_lines import Lines
 from borel.engine.draws.parts import PerDraw
 from borel.numerics.intervals.rounding import U
 from borel.probability.countable_law import check_level
@@ -15,7 +16,6 @@ from borel.probability.countable_law import check_level
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.draws.outcome_lines import Lines
     from borel.numerics.intervals.batched import Box
 
 _STEPS = 44
@@ -39,8 +39,9 @@ class LineLaws(DrawLaws):
         below, above = ends_of(t)
 
         def compute(part: Any) -> tuple:
-            lines = self.lines(part, kind)
-            return _tail(lines, above, closed)[0], _tail(lines, below, closed)[1]
+            few = _Crossing(self.lines(part, kind), below, above, closed=closed)
+            found = [few.masses(t) for t in ((above,) if below == above else (above, below))]
+            return found[0][0], found[-1][1]
 
         low, high = self.over_draws(compute)
         return PerDraw(low, np.maximum(low, high), units="probability", most=1.0)
@@ -89,7 +90,7 @@ class LineLaws(DrawLaws):
             return (np.zeros(part.size),)
 
         self.over_draws(keep)
-        size = sum(len(one.lines.low_at) for one in few)
+        size = sum(len(one.above[0]) for one in few)
 
         def cdf(t: Any) -> Box:
             found = [one.cdf(t) for one in few]
@@ -107,39 +108,40 @@ def _sum(parts: Box) -> Box:
     return parts[0].sum(axis=1) * (1 - slack), parts[1].sum(axis=1) * (1 + slack)
 
 
-def _tail(lines: Lines, t: Any, closed: bool) -> Box:
-    low, high = _sum(lines.masses_above(t, closed))
-    return np.minimum(low, 1.0), np.minimum(high, 1.0)
-
-
 class _Crossing:
-    """The cdf between two levels: the few boxes on which the leakage of a draw is between them."""
+    """The masses above levels between two: that of the boxes above both, and of those between.
 
-    def __init__(self, lines: Lines, low: Any, high: Any):
+    Few boxes of a draw have the level in the range of its leakage: their lines are kept, one after
+    another, and no more is looked at for each level.
+    """
+
+    def __init__(self, lines: Lines, low: Any, high: Any, *, closed: bool = False):
         a, b = (np.reshape(v, (-1, 1)) for v in (low, high))
-        least, most = lines.range()
-        above, below = least > b, most < a
-        slack = (above.shape[1] + 8) * U
+        (least, most), self.closed = lines.range(), closed
+        above = (least >= b) if closed else (least > b)
+        inner = ~above & (most >= a)
+        self.slack = (above.shape[1] + 8) * U
         self.above = tuple(
-            (m * above).sum(axis=1) * (1 + s * slack)
+            np.where(above, m, 0.0).sum(axis=1) * (1 + s * self.slack)
             for m, s in ((lines.mass_low, -1), (lines.mass_high, 1))
         )
-        inner = ~above & ~below
-        count = max(1, int(inner.sum(axis=1).max(initial=0)))
-        order = np.argsort(~inner, axis=1, kind="stable")[:, :count]
-        take = lambda v: np.take_along_axis(np.broadcast_to(v, inner.shape), order, axis=1)  # noqa: E731
-        lines = lines.of(take)
-        # a box that is no longer between them has no mass here
-        kept = take(inner)
-        self.lines = lines._replace(
-            mass_low=np.where(kept, lines.mass_low, 0.0),
-            mass_high=np.where(kept, lines.mass_high, 0.0),
+        self.rows, box = np.nonzero(inner)
+        self.lines = Lines(*(v[box] if v.ndim == 1 else v[self.rows, box] for v in lines))
+
+    def masses(self, t: Any) -> Box:
+        """Enclose P{leakage > t} of every draw, or P{leakage >= t}, for a level between the two."""
+        t = np.ravel(t)
+        parts = self.lines.masses_above(t if len(t) == 1 else t[self.rows], self.closed)
+        inner = (
+            np.bincount(self.rows, part, len(above)) * (1 + s * self.slack)
+            for part, above, s in zip(parts, self.above, (-1, 1), strict=True)
         )
+        low, high = (v + w for v, w in zip(inner, self.above, strict=True))
+        return np.minimum(low * _DOWN, 1.0), np.minimum(high * _UP, 1.0)
 
     def cdf(self, t: Any) -> Box:
         """Enclose P{leakage <= t} of every draw, for a level between the two."""
-        low, high = _sum(self.lines.masses_above(np.reshape(t, (-1, 1)), closed=False))
-        low, high = (low + self.above[0]) * _DOWN, (high + self.above[1]) * _UP
+        low, high = self.masses(t)
         return np.clip(1 - high - U, 0.0, 1.0), np.clip(1 - low + U, 0.0, 1.0)
 
 

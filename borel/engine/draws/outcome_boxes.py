@@ -8,6 +8,8 @@ On half-lines log f(y|x) - log f(y|x0) is integrated, by its slope in x, as for 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,37 +58,101 @@ class Expansion(NamedTuple):
     over: Box
 
 
-class Compared(NamedTuple):
+class OfKernel(NamedTuple):
+    """What no draw changes of the kernel on finite boxes of outcomes.
+
+    Attributes
+    ----------
+    low, high : ndarray (boxes,)
+        Their ends.
+    top, chosen : _Side
+        The supremum over the secrets of log f; the same, or for PMC that of -log f.
+    shift : ndarray (boxes,)
+        The size of log f.
+    integrals : Integrals
+        Those of f e^-shift.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    top: Any
+    chosen: Any
+    shift: np.ndarray
+    integrals: Any
+
+
+@dataclass
+class Compared:
     """The kernel and the density of Y of draws on boxes of outcomes.
 
     Attributes
     ----------
+    kernel, kind : OfKernel, str
+        What was compared, and for which leakage.
+    draws : slice or ndarray
+        With which draws.
+    value : Box
+        Coefficients of f_Y e^-shift, not divided by the mass of the draw.
+    total : Box
+        The logarithms of these masses.
     half, reach : ndarray (boxes,)
         How far the boxes reach from their centres, at most, and at least on either side: a centre
         is a float, and these are some way apart.
-    chosen : _Side
-        The supremum over the secrets; for PMC that of -log f.
-    dead : ndarray of bool (boxes,)
-        Where the kernel is 0 for every secret.
-    log : Expansion
-        Log f_Y of every draw, with the same sign.
-    gaps : list of Expansion
-        What log f along each path exceeds it by.
-    value : Box
-        Coefficients of f_Y e^-shift, not divided by the mass of the draw.
-    shift, total : ndarray, Box
-        That, and the logarithms of these masses.
     """
 
+    kernel: OfKernel
+    kind: str
+    draws: Any
+    value: Box
+    total: Box
     half: np.ndarray
     reach: np.ndarray
-    chosen: Any
-    dead: np.ndarray
-    log: Expansion
-    gaps: list[Expansion]
-    value: Box
-    shift: np.ndarray
-    total: Box
+
+    @property
+    def chosen(self) -> Any:
+        """The supremum over the secrets; for PMC that of -log f."""
+        return self.kernel.chosen
+
+    @property
+    def shift(self) -> np.ndarray:
+        """The size of log f."""
+        return self.kernel.shift
+
+    @property
+    def dead(self) -> np.ndarray:
+        """Where the kernel is 0 for every secret."""
+        return np.isneginf(self.kernel.top.direct)
+
+    @cached_property
+    def log(self) -> Expansion:
+        """Log f_Y of every draw, with the sign that the kernel has."""
+        inner, outer = _log_polynomial(self.value, self.half)
+        for part in (inner, outer):
+            shifted = batched.add(part[0], batched.point(self.shift))
+            part[0] = batched.subtract(shifted, self.total)
+        if self.kind == "pmc":
+            inner, outer = ([batched.negative(v) for v in part] for part in (inner, outer))
+        return Expansion(inner[0], inner[1], outer[2], outer[1], outer[0])
+
+    @cached_property
+    def gaps(self) -> list[Expansion]:
+        """What log f along each path exceeds it by."""
+        out = []
+        for at_centre, over in self.chosen.paths:
+            path = [_entry(at_centre, 0), _entry(at_centre, 1)]
+            path += [_entry(over, k) for k in (2, 1, 0)]
+            terms = zip(path, self.log, strict=True)
+            out.append(Expansion(*(batched.subtract(p, q) for p, q in terms)))
+        return out
+
+    def most(self) -> np.ndarray:
+        """Return what PML is at most on each box, by the least of f_Y and the largest of f."""
+        least = np.maximum(_over(self.value, self.half)[0][0], 0.0)
+        log = logarithm((least[None], least[None]), 0)
+        log = batched.add((log[0][0], log[1][0]), batched.point(self.shift))
+        log = batched.subtract(log, self.total)
+        high = batched.subtract(batched.point(self.chosen.direct), log)[1]
+        return np.where(np.isnan(high), np.inf, high)
 
 
 class OutcomeBoxes:
@@ -228,30 +294,24 @@ class OutcomeBoxes:
         self, cells: DensityCells | CountMasses, low, high, draws, deadline: float
     ) -> Compared:
         """Compare the kernel along paths with the density of Y, on finite boxes of outcomes."""
-        centre, half = geometry(low, high)
-        reach = np.minimum(centre - low, high - centre) * (1 - 2.0**-51)
+        return self.against(self.of_kernel(cells, low, high, deadline), cells, draws)
+
+    def of_kernel(self, cells: DensityCells | CountMasses, low, high, deadline: float) -> OfKernel:
+        """Return what is the same for all draws on finite boxes of outcomes."""
         tol = self.tol / 16
         top = side(self.surface, low, high, 1.0, tol, deadline)
         chosen = top if self.kind == "pml" else side(self.surface, low, high, -1.0, tol, deadline)
         shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
-        found = integrals(self.surface, Outcomes(low, high, centre, 2, shift), cells)
-        value = marginals(cells, found, draws)
+        ys = Outcomes(low, high, geometry(low, high)[0], 2, shift)
+        return OfKernel(low, high, top, chosen, shift, integrals(self.surface, ys, cells))
+
+    def against(self, kernel: OfKernel, cells: DensityCells | CountMasses, draws: Any) -> Compared:
+        """Compare it with the density of Y of some draws."""
+        centre, half = geometry(kernel.low, kernel.high)
+        reach = np.minimum(centre - kernel.low, kernel.high - centre) * (1 - 2.0**-51)
+        value = marginals(cells, kernel.integrals, draws)
         total = batched.each(cells.log_total, lambda v: v[draws])
-        inner, outer = _log_polynomial(value, half)
-        for part in (inner, outer):
-            part[0] = batched.subtract(batched.add(part[0], batched.point(shift)), total)
-        if self.kind == "pmc":
-            inner, outer = ([batched.negative(v) for v in part] for part in (inner, outer))
-        log = Expansion(inner[0], inner[1], outer[2], outer[1], outer[0])
-        gaps = []
-        for at_centre, over in chosen.paths:
-            path = [_entry(at_centre, 0), _entry(at_centre, 1)]
-            path += [_entry(over, k) for k in (2, 1, 0)]
-            gaps.append(
-                Expansion(*(batched.subtract(p, q) for p, q in zip(path, log, strict=True)))
-            )
-        dead = np.isneginf(top.direct)
-        return Compared(half, reach, chosen, dead, log, gaps, value, shift, total)
+        return Compared(kernel, self.kind, draws, value, total, half, reach)
 
     def _boxes(self, cells: DensityCells | CountMasses, low, high, draws, deadline: float) -> Box:
         """Bound the leakage of draws on finite boxes of outcomes."""
@@ -283,16 +343,22 @@ class OutcomeBoxes:
         return np.where(wrong, 0.0, np.minimum(lower, upper)), np.where(wrong, np.inf, upper)
 
 
-def _log_polynomial(value: Box, half: np.ndarray) -> tuple[list[Box], list[Box]]:
-    """Return the coefficients of log f_Y at the centres of boxes, and over the boxes."""
+def _over(value: Box, half: np.ndarray) -> tuple[Box, Box]:
+    """Enclose a polynomial and its slope over boxes."""
     a0, a1, a2 = ((value[0][r], value[1][r]) for r in range(3))
     reach = -half, half
     square = np.zeros(len(half)), half * half * (1 + 2.0**-52)
     two = batched.point(np.array(2.0))
-    over1 = batched.add(a1, batched.multiply(batched.multiply(a2, two), reach))
-    over0 = batched.add(batched.multiply(a1, reach), batched.multiply(a2, square))
+    slope = batched.add(a1, batched.multiply(batched.multiply(a2, two), reach))
+    moved = batched.add(batched.multiply(a1, reach), batched.multiply(a2, square))
+    return batched.add(a0, moved), slope
+
+
+def _log_polynomial(value: Box, half: np.ndarray) -> tuple[list[Box], list[Box]]:
+    """Return the coefficients of log f_Y at the centres of boxes, and over the boxes."""
+    a0, a1, a2 = ((value[0][r], value[1][r]) for r in range(3))
     inner = logarithm(_stack(a0, a1), 1)
-    outer = logarithm(_stack(batched.add(a0, over0), over1, a2), 2)
+    outer = logarithm(_stack(*_over(value, half), a2), 2)
     return [_entry(inner, k) for k in range(2)], [_entry(outer, k) for k in range(3)]
 
 

@@ -46,6 +46,10 @@ _LITTLE = 0.1
 """A part of what is lost on wide boxes, which is not worth cutting others for."""
 _ENTRIES = 2_000_000
 """Boxes times draws of a block, at most: there are some ten numbers to each."""
+_MANY, _LESS = 1000, 4.0
+"""From so many draws on less is asked of each, by this factor at most."""
+_DRAWS = 400
+"""Draws that are compared with the kernel at a time."""
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
 
 
@@ -208,13 +212,16 @@ class OutcomeLaw:
 
     def _narrow(self, cells, low, high, deadline: float) -> Lines:
         """Return the lines of boxes on which the kernel is compared with f_Y."""
-        found = self.search.compared(cells, low, high, slice(None), deadline)
-        lines = self._read(found, cells, low, high)
+        kernel, parts = self.search.of_kernel(cells, low, high, deadline), []
+        for start in range(0, cells.size, _DRAWS):  # few enough for the cache of a processor
+            found = self.search.against(kernel, cells, slice(start, start + _DRAWS))
+            parts.append(self._read(found, cells, low, high))
+        lines = Lines.of_all_draws(parts)
         for a, b, least, most in self.sides:
             inside = (a <= low) & (high <= b)
             lines = lines.within(least[:, None], most[:, None], inside)
         lost = np.isinf(lines.high_at)[~cells.lost].any(axis=0)
-        for k in np.flatnonzero(lost & ~found.dead)[:_TRIED]:
+        for k in np.flatnonzero(lost & ~np.isneginf(kernel.top.direct))[:_TRIED]:
             least, most = self._leakage(cells, float(low[k]), float(high[k]))
             which = np.arange(len(low)) == k
             lines = lines.within(least[:, None], most[:, None], which)
@@ -225,7 +232,8 @@ class OutcomeLaw:
 
         Parts that are neither wide for the noise nor narrow would be known less well.
         """
-        parts = np.clip(np.ceil(np.sqrt(excess)), 2, _PARTS)
+        # halves of halves: the cells of secrets are cut so too, and kinks stay in one of them
+        parts = np.clip(2 ** np.ceil(np.log2(excess) / 2), 2, _PARTS)
         between = self._is_wide(cells, width) & ~self._is_wide(cells, width / parts)
         if self.noise is not None:
             parts = np.where(between, np.ceil(width / self.noise.size), parts)
@@ -253,11 +261,14 @@ class OutcomeLaw:
         return Lines.flat(least, most, *found.mass, (0.0, found.entropy[1]))
 
     def _read(self, found: Compared, cells, low, high) -> Lines:
-        lines = lines_of(found, self.slack)
+        lines = self._lines(found)
         if self.search.kind != "pml":
             return lines
         size = found.chosen.direct + np.log(2 * found.half) + (2 * self.slack + 2.0**-50)
         return lines._replace(mean_high=largest_mean(lines.mass_high, size))
+
+    def _lines(self, found: Compared) -> Lines:
+        return lines_of(found, self.slack)
 
     def _cost(self, lines: Lines) -> np.ndarray:
         return _cost(lines)
@@ -266,7 +277,8 @@ class OutcomeLaw:
         return lines
 
     def _good(self, draws: int) -> float:
-        return self.good
+        # what a figure of many draws does not know of each is little beside how they scatter
+        return self.good * float(np.clip(draws / _MANY, 1.0, _LESS))
 
     def _limit(self, draws: int) -> int:
         return int(np.clip(_ENTRIES // max(draws, 1), _FEWEST, _MOST))

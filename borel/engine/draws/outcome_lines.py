@@ -9,6 +9,7 @@ side of a point of it, and the mean is an integral of polynomials.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
 
 
-class Lines(NamedTuple):
-    """The leakage and the density of Y on boxes of outcomes, for the draws of a block.
-
-    A point of positive mass, or outcomes of which no density is known, are a box of width 0.
+class _Fields(NamedTuple):
+    """The fields of `Lines`.
 
     Attributes
     ----------
@@ -61,6 +60,13 @@ class Lines(NamedTuple):
     mean_high: np.ndarray
     exp_high: np.ndarray
 
+
+class Lines(_Fields):
+    """The leakage and the density of Y on boxes of outcomes, for the draws of a block.
+
+    A point of positive mass, or outcomes of which no density is known, are a box of width 0.
+    """
+
     @classmethod
     def flat(
         cls, low, high, mass_low, mass_high, mean: Any = (0.0, math.inf), power: Any = math.inf
@@ -81,6 +87,12 @@ class Lines(NamedTuple):
         """Return all boxes of some lines."""
         return Lines(*(np.concatenate(v, axis=-1) for v in zip(*parts, strict=True)))
 
+    @staticmethod
+    def of_all_draws(parts: list[Lines]) -> Lines:
+        """Return lines of all draws, on the same boxes."""
+        fields = zip(*parts, strict=True)
+        return Lines(*(v[0] if v[0].ndim == 1 else np.concatenate(v) for v in fields))
+
     def within(self, low: np.ndarray, high: np.ndarray, which: np.ndarray) -> Lines:
         """Return lines with what else is known of the leakage on some boxes, if that is more."""
         least, most = self.range()
@@ -94,6 +106,10 @@ class Lines(NamedTuple):
 
     def range(self) -> Box:
         """Return what the leakage is at least and at most on each box."""
+        return self._range
+
+    @cached_property
+    def _range(self) -> Box:
         with np.errstate(invalid="ignore"):
             low = self.low_at - np.abs(self.low_slope) * self.half
             high = self.high_at + np.abs(self.high_slope) * self.half
@@ -232,15 +248,6 @@ def _line(of: Expansion, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     return at, tilt, error
 
 
-def _constant(value: np.ndarray) -> Expansion:
-    number, none = batched.point(value), batched.point(np.zeros_like(value))
-    return Expansion(number, none, none, none, number)
-
-
-def _less(a: Expansion, b: Expansion) -> Expansion:
-    return Expansion(*(batched.subtract(p, q) for p, q in zip(a, b, strict=True)))
-
-
 def lines_of(found: Compared, slack: float) -> Lines:
     """Return the lines of boxes on which the kernel was compared with f_Y."""
     half, chosen = found.half, found.chosen
@@ -250,10 +257,12 @@ def lines_of(found: Compared, slack: float) -> Lines:
         (np.where(chosen.sound[i], at - off, -np.inf), slope)
         for i, (at, slope, off) in enumerate(pairs)
     ]
+    under, slope, off = _line(Expansion(*map(batched.negative, found.log)), half)
     for value, out, sign in ((chosen.direct, highs, 1), (chosen.flat, lows, -1)):
-        at, slope, off = _line(_less(_constant(value), found.log), half)
+        at = value + under
+        wide = (off + 2 * U * (np.abs(at) + np.abs(value))) * _UP
         known = np.isfinite(value)
-        out.append((np.where(known, at + sign * off, sign * np.inf), slope))
+        out.append((np.where(known, at + sign * wide, sign * np.inf), slope))
     high_at, high_slope = _best(highs, 1)
     low_at, low_slope = _best(lows, -1)
     low_at, high_at = low_at - 2 * slack, high_at + 2 * slack
@@ -279,6 +288,15 @@ def lines_of(found: Compared, slack: float) -> Lines:
         *(mass_low, mass_high, level, tilt, doubt, half, found.reach),
         *(none, none + np.inf, none + np.inf),
     )
+
+
+def ceilings_of(found: Compared, slack: float) -> Lines:
+    """Return lines of slope 0 that say of PML no more than what it is at most on each box."""
+    high = np.maximum(found.most() + 2 * slack, 0.0) * _UP
+    mass_low, mass_high, *line = (np.where(found.dead, 0.0, v) for v in _density(found, slack))
+    flat = Lines.flat(0.0, np.where(found.dead, 0.0, high), mass_low, mass_high)
+    level, tilt, doubt = line
+    return flat._replace(level=level, tilt=tilt, doubt=doubt, half=found.half, reach=found.reach)
 
 
 def _best(lines: list[tuple[np.ndarray, np.ndarray]], sign: int) -> tuple[np.ndarray, np.ndarray]:
