@@ -440,6 +440,8 @@ def _towards(surface: Surface, y: Box, shift, a, b) -> np.ndarray:
     A slope tells that where a range does not: log x - x y is of no sign far out, 1 / x - y is.
     """
     out = np.full(len(a), np.inf)
+    if not surface.rises:
+        return out
     with np.errstate(invalid="ignore"):
         far = np.flatnonzero(np.isinf(b - a)[:, 0] & (np.isfinite(a) | np.isfinite(b))[:, 0])
     if not len(far):
