@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from borel.engine.continuous.protocols import OutcomeEngine
     from borel.engine.kernels.leakage_on_boxes import Bands
 
+_IDLE = 3
+"""After so many rounds that told next to nothing more will not."""
+
 
 class InformationPartition(Partition):
     """Bands whose means are those of information: no more than those of PML, which bound it.
@@ -54,6 +57,7 @@ def mutual_information(engine: OutcomeEngine, tol: float) -> tuple[float, float]
     if len(engine.atoms):
         raise NotEnclosed("the mutual information of outcomes with a mass")
     deadline, turns, gaps = engine.deadline(), 0, np.zeros(0)
+    before, idle = math.inf, 0
     part = InformationPartition(engine)
 
     def enclose() -> tuple[float, float]:
@@ -62,11 +66,13 @@ def mutual_information(engine: OutcomeEngine, tol: float) -> tuple[float, float]
         return ends
 
     def settled(low: float, high: float) -> bool:
-        nonlocal turns
+        nonlocal turns, before, idle
         turns += 1
+        idle = idle + 1 if high - low > 0.9 * before else 0
+        before = high - low
         if math.isinf(high):  # unbounded far out: more bands do not change that
             return turns > 8 and float(gaps[np.isfinite(gaps)].sum()) <= 1e-4
-        return high - low <= tol
+        return high - low <= tol or idle >= _IDLE
 
     def cut(low: float, high: float) -> bool:
         worst = float(gaps[np.isfinite(gaps)].max(initial=0.0))

@@ -11,7 +11,7 @@ second as that of a kernel :math:`\\eta(g)`, which is not negative.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,12 +28,37 @@ from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, geometry
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.intervals import batched
+from borel.numerics.intervals.interpreter import TABLE
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.graphs.graph import Graph
+    from borel.numerics.intervals.batched import Box
+    from borel.numerics.jets.interpreter import Outcome
+
+
+class Entropy(Program):
+    """-g log g for g = f e^-shift, from a graph of the logarithm of f.
+
+    The product loses its range where g may be 0: there it is that of g which tells.
+    """
+
+    def __init__(self, log_kernel: Graph, varies: frozenset[str], *, far: bool):
+        self.kernel = Program(rewrite.integrand(log_kernel, None, far=far), varies)
+        super().__init__(entropy(log_kernel, None, far=far), varies)
+
+    def run(self, inputs: dict[str, Box], order: int = 0, **about: Any) -> Outcome:
+        """Evaluate it on jets: see `Program.run`."""
+        found = super().run(inputs, order, **about)
+        low, high = (np.array(end) for end in found.jet)
+        about.pop("decisions", None)
+        span = TABLE["special.entr"](
+            *[arithmetic.entry(self.kernel.run(inputs, order, **about).jet, 0)]
+        )
+        low[0], high[0] = batched.meet((low[0], high[0]), span)
+        return found._replace(jet=(low, high))
 
 
 def entropy_of(surface: Surface) -> Surface:
@@ -42,22 +67,28 @@ def entropy_of(surface: Surface) -> Surface:
     out.rises = False
     out.plain, out.far = (
         (
-            Program(alone := _entropy(surface.graph, None, far=far), surface.varies),
-            Program(
-                alone if prior is None else _entropy(surface.graph, prior, far=far), surface.varies
-            ),
+            alone := Entropy(surface.graph, surface.varies, far=far),
+            alone
+            if prior is None
+            else Program(entropy(surface.graph, prior, far=far), surface.varies),
         )
         for far in (False, True)
     )
     return out
 
 
-def _entropy(log_kernel: Graph, log_prior: Graph | None, *, far: bool) -> Graph:
+def entropy(log_kernel: Graph, log_prior: Graph | None, *, far: bool) -> Graph:
     """Return the graph of -g log g, for g = f e^-shift, or of that times p(x)."""
-    b = GraphBuilder(rewrite.integrand(log_kernel, None, far=far))
-    last = b.add("special.entr", b.roots[0])
-    if log_prior is not None:
-        last = b.add("multiply", b.add("exp", b.append(log_prior)[-1]), last)
+    if rewrite.is_logarithm(log_kernel):
+        b = GraphBuilder(rewrite.integrand(log_kernel, None, far=far))
+        last = b.add("special.entr", b.roots[0])
+        if log_prior is not None:
+            last = b.add("multiply", last, b.add("exp", b.append(log_prior)[-1]))
+    else:  # the logarithm as it is: of an exponential it would be known less well
+        b = GraphBuilder(rewrite.integrand(log_kernel, log_prior, far=far))
+        whole, log = b.roots[0], b.append(log_kernel)[-1]
+        fall = b.add("subtract", b.add("input", "shift"), log)
+        last = b.add("multiply", fall, whole)
     return rewrite.simplified(b.graph(last))
 
 
