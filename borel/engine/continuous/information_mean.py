@@ -80,5 +80,5 @@ def mutual_information(engine: OutcomeEngine, tol: float) -> tuple[float, float]
         return part.split((gaps >= limit) & (gaps > 0), deadline)
 
     found = refine(enclose, cut, settled=settled, until=deadline, rounds=200)
-    low, high = widened(*(np.array(end) for end in found), engine.slack)
+    low, high = widened(np.array(found[0]), np.array(found[1]), engine.slack)
     return max(float(low), 0.0), float(high)

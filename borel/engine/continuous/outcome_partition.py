@@ -166,9 +166,8 @@ class Partition:
             self._prove_infinite(low, high, out)
         return out
 
-    @staticmethod
-    def _widen(out: np.ndarray, slack: float) -> None:
-        """Let the fields of bands cover every kernel whose logarithm is off by no more than a slack.
+    def _widen(self, out: np.ndarray, slack: float) -> None:
+        """Let the fields of bands cover every kernel whose logarithm is off by a slack at most.
 
         Then log f_Y is off by no more than that, a leakage by twice as much.
         """

@@ -130,7 +130,7 @@ class InformationBands(Bands):
             total = arithmetic.add(eta, self._whole(own, rest))
             parts.append(batched.negative(total))
         scale = batched.exp(batched.point(shift))
-        mean = batched.settled(batched.multiply(integral(*parts, ends), scale))
+        mean = batched.settled(batched.multiply(integral(parts[0], parts[1], ends), scale))
         # without a bound of the kernel g may exceed 1
         known = bounded & np.isfinite(mean[0]) & np.isfinite(mean[1])
         most = mass[1] * upper * (1 + 1e-15)
