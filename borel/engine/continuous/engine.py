@@ -446,10 +446,14 @@ class CertifiedEngine(LawMeasures):
             return None
         with suppress(NotEnclosed, BudgetSpent), settings.part(4):
             found = self._information(self.given)
-            good = found.upper < math.inf and found.width <= _WIDE * max(1.0, found.upper)
-            if good or not self.may_estimate:
+            if self.good_enough(found.lower, found.upper) or not self.may_estimate:
                 return found
         return None
+
+    @staticmethod
+    def good_enough(low: float, high: float) -> bool:
+        """Return whether an enclosure of information is preferred to an estimate."""
+        return high < math.inf and high - low <= _WIDE * max(1.0, high)
 
     def f_information(self, f: Generator) -> Bound:
         """Estimate an f-information, where an estimate may stand in; enclose that of t log t."""

@@ -247,11 +247,21 @@ class CertifiedOutcomes(CertifiedEngine):
                     return self.estimates.f_information(f)
             return self.bound(low, high, units=f.units)
         except NotEnclosed as error:
-            if f is NAMED["kl"] and (found := self.enclosed_information()) is not None:
+            if f is NAMED["kl"] and (found := self._information_of_density()) is not None:
                 return found
             if self.may_estimate:
                 return self.estimates.f_information(f)
             raise NotYet("bl.f_information", missing=f"a proof: {error}") from None
+
+    def _information_of_density(self) -> Bound | None:
+        """Enclose the mutual information of a secret with a density; None where that is wide."""
+        from borel.engine.continuous.information_mean import mutual_information
+
+        with suppress(NotEnclosed, BudgetSpent):
+            low, high = mutual_information(self, self._aim())
+            if self.good_enough(low, high):
+                return self.bound(low, high)
+        return self.enclosed_information()
 
     @covering
     def density_tail(self, under: str, t: Any, ratio: Any, closed: bool) -> Bound:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from borel.engine.continuous.protocols import OutcomeEngine
+    from borel.engine.kernels.leakage_on_boxes import Bands
     from borel.engine.problem.proof import Proof
 
 BANDS = 20_000
@@ -41,6 +42,7 @@ class Partition:
 
     def __init__(self, engine: OutcomeEngine, kind: str):
         self.engine, self.kind = engine, kind
+        self.forms = self._forms()
         self._tol = min(settings.current().tol / 8, 1e-9)
         self.infinite: Proof | None = None  # on some of the bands
         self._fruitless = 0
@@ -55,6 +57,10 @@ class Partition:
         else:
             none = np.zeros(0)
             self.at_atoms = Values(none, none, none, none, none, none, np.zeros(0, bool))
+
+    def _forms(self) -> tuple[Bands | None, Bands | None]:
+        """Return what evaluates boxes of outcomes, and those far out."""
+        return self.engine.bands, self.engine.far_bands
 
     def _atoms(self) -> Values:
         (low, high), dead = self.engine.enclosed("ldp", self.engine.atoms)
@@ -120,7 +126,7 @@ class Partition:
         for start in range(0, len(finite), _BLOCK):
             rows = finite[start : start + _BLOCK]
             tiny = self.engine.surface.underflows(low[rows] / 2 + high[rows] / 2)
-            for bands, chosen in ((self.engine.bands, ~tiny), (self.engine.far_bands, tiny)):
+            for bands, chosen in zip(self.forms, (~tiny, tiny), strict=True):
                 if bands is not None and chosen.any():
                     k = rows[chosen]
                     band = bands.evaluate(self.kind, low[k], high[k], self._tol, deadline)
@@ -155,10 +161,23 @@ class Partition:
                 out[5, k] = min(out[5, k], out[1, k] * out[3, k] * (1 + 1e-15))
                 out[7, k] = min(out[7, k], factor * out[3, k] if out[1, k] < 700 else math.inf)
         if self.engine.slack:
-            _widen(out, self.engine.slack)
+            self._widen(out, self.engine.slack)
         if self.kind != "ldp":
             self._prove_infinite(low, high, out)
         return out
+
+    def _widen(self, out: np.ndarray, slack: float) -> None:
+        """Let the fields of bands cover every kernel whose logarithm is off by a slack at most.
+
+        Then log f_Y is off by no more than that, a leakage by twice as much.
+        """
+        up = 1 + 2 * slack  # e^slack is less
+        out[0], out[1] = np.maximum(out[0] - 2 * slack, 0.0), out[1] + 2 * slack
+        out[4] = np.maximum(out[4] - 2 * slack * out[3], 0.0) / up
+        out[5] = (out[5] + 2 * slack * out[3]) * up
+        out[2], out[3] = out[2] / up, out[3] * up
+        with np.errstate(over="ignore"):
+            out[6::2], out[7::2] = out[6::2] / up**3, out[7::2] * up**3
 
     def _far(self, low: float, high: float) -> tuple[float, float]:
         """Enclose the leakage on a box of outcomes that may be unbounded."""
@@ -432,20 +451,6 @@ class Partition:
 def _among(place: float, exact: list[float]) -> bool:
     """Return whether a mark is one that is known better, but for rounding."""
     return any(abs(place - mark) <= 2.0**-45 * abs(mark) for mark in exact)
-
-
-def _widen(out: np.ndarray, slack: float) -> None:
-    """Let the fields of bands cover every kernel whose logarithm is off by no more than a slack.
-
-    Then log f_Y is off by no more than that, a leakage by twice as much.
-    """
-    up = 1 + 2 * slack  # e^slack is less
-    out[0], out[1] = np.maximum(out[0] - 2 * slack, 0.0), out[1] + 2 * slack
-    out[4] = np.maximum(out[4] - 2 * slack * out[3], 0.0) / up
-    out[5] = (out[5] + 2 * slack * out[3]) * up
-    out[2], out[3] = out[2] / up, out[3] * up
-    with np.errstate(over="ignore"):
-        out[6::2], out[7::2] = out[6::2] / up**3, out[7::2] * up**3
 
 
 def _ends_of_mass(secret: Any) -> list[float]:

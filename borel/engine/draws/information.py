@@ -20,13 +20,11 @@ from borel.engine.draws.kernel_integrals import integrals, marginals
 from borel.engine.draws.outcome_laws import OutcomeLaw, mean_gap
 from borel.engine.draws.outcome_lines import Lines, ceilings_of
 from borel.engine.draws.wide_boxes import wide_boxes
+from borel.engine.kernels.information_on_boxes import entropy_of, widened
 from borel.engine.kernels.quadrature_rules import Outcomes
-from borel.numerics.graphs.graph import GraphBuilder
-from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import TINY, U
 from borel.numerics.jets.elementary import logarithm
-from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.draws.count_masses import CountMasses
@@ -39,17 +37,6 @@ _GOOD, _GOOD_FOR_ONE = 5e-7, 5e-9
 _BOXES, _BOXES_OF_ONE = 1000, 4000
 _MOST = math.exp(-1) * (1 + 2.0**-50)
 """What -u log u is at most."""
-
-
-def entropy_of(surface: Surface) -> Surface:
-    """Return a kernel with -g log g, for g = f e^-shift, in place of f e^-shift."""
-    out = surface.of(surface.graph, surface.secret)
-    b = GraphBuilder(surface.graph)
-    log = b.add("subtract", b.roots[0], b.add("input", "shift"))
-    graph = b.graph(b.add("multiply", b.add("negative", log), b.add("exp", log)))
-    program = Program(simplified(graph), surface.varies)
-    out.plain = out.far = program, program
-    return out
 
 
 def most_entropy(log: np.ndarray) -> np.ndarray:
@@ -162,18 +149,6 @@ def at_points(
         value = _eta([density], np.zeros(len(ys)))[0]
     out = batched.multiply(batched.subtract(value, own), batched.exp(batched.point(shift)))
     return batched.settled(out)
-
-
-def widened(low: np.ndarray, high: np.ndarray, slack: float) -> Box:
-    """Cover every kernel whose logarithm is off by no more than a slack, on any set of outcomes.
-
-    There the density of information moves by twice that, and masses by as much as a factor; and the
-    integral of its size exceeds that of itself by no more than 2/e.
-    """
-    if not slack:
-        return low, high
-    off = 2 * slack * (np.abs(high) + 1) + 3 * slack
-    return low - off, high + off
 
 
 def _row(a: Box, k: int) -> Box:

@@ -337,7 +337,7 @@ class Bands:
         else:
             chosen = side(self.surface, low, high, -1.0, tol, deadline, self.cover)
             signed = batched.negative(logs[0]), batched.negative(logs[1])
-        lower, upper, gaps = _against(chosen, signed, half)
+        lower, upper, gaps = against(chosen, signed, half)
         mean = self._mean(chosen, gaps, density, ends, scale, mass, lower, upper)
         if kind == "pml":  # where f_Y fades, and no leakage is bounded; elsewhere boxes are cut
             width = batched.subtract(batched.point(high), batched.point(low))
@@ -494,7 +494,7 @@ def _sum_of_sides(top: _Side, bottom: _Side, half: np.ndarray) -> tuple[np.ndarr
     return _ends(lowers, uppers)
 
 
-def _against(chosen: _Side, signed: tuple[Box, Box], half: np.ndarray):
+def against(chosen: _Side, signed: tuple[Box, Box], half: np.ndarray):
     """Enclose sup (sign log f) - sign log f_Y on the boxes, with the differences themselves."""
     gaps = [_minus(path, signed) for path in (*chosen.paths, _constant(chosen.direct))]
     ranges = [poly_range(*gap, half) for gap in gaps]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _CELLS = 24_000
 _LANES = 200_000
+_IDLE = 3
 
 
 class Model(NamedTuple):
@@ -110,7 +111,7 @@ def marginal(
     if secret.continuous and (cover is None or len(cover[0])):
         a, b, index = _cover(secret, n) if cover is None else cover
         state = _first(surface, ys, index, a, b, deadline)
-        before = np.full(n, np.inf)
+        before, idle = np.full(n, np.inf), np.zeros(n, int)
         for turn in range(rounds):
             value = np.bincount(state.index, state.poly_low[:, 0] + state.rest_low, n)
             width = np.bincount(state.index, state.width, n)
@@ -118,8 +119,9 @@ def marginal(
             target = rtol * np.maximum(value, 0.0)
             unfinished = ~(width <= target)
             if ys.order:  # a box of outcomes may be too wide for any more
-                stalled = (width > 0.8 * before) & np.isfinite(width) & (turn > 7)
-                unfinished &= ~stalled & (count < 256)
+                # one cut may tell little: a peak in a wide box is found by several
+                idle = np.where((width > 0.8 * before) & np.isfinite(width), idle + 1, 0)
+                unfinished &= ~((idle >= _IDLE) & (turn > 7)) & (count < 256)
             before = width
             largest = np.zeros(n)
             np.maximum.at(largest, state.index, state.width)
@@ -440,6 +442,8 @@ def _towards(surface: Surface, y: Box, shift, a, b) -> np.ndarray:
     A slope tells that where a range does not: log x - x y is of no sign far out, 1 / x - y is.
     """
     out = np.full(len(a), np.inf)
+    if not surface.rises:
+        return out
     with np.errstate(invalid="ignore"):
         far = np.flatnonzero(np.isinf(b - a)[:, 0] & (np.isfinite(a) | np.isfinite(b))[:, 0])
     if not len(far):

@@ -333,12 +333,16 @@ class Surface:
     ----------
     as_given : Surface
         The kernel at an outcome of 0, where a form of it that is as good elsewhere may be another.
+    rises : bool
+        Whether what the programs integrate rises with f: not where it is another function of it.
 
     Raises
     ------
     NotEnclosed
         A kernel that cannot be traced, or an operation that intervals do not know.
     """
+
+    rises = True
 
     def __init__(self, density: Density, secret: Secret):
         self._density = density

@@ -148,7 +148,7 @@ OPERATIONS: dict[str, Operation] = {
         domain=(0.0, 1.0), monotone="+"),
     "special.xlogy": _Op(2, means="where(u == 0, 0, u * log(v))"),
     "special.xlog1py": _Op(2, means="where(u == 0, 0, u * log1p(v))"),
-    "special.entr": _Op(means="-special.xlogy(u, u)"),
+    "special.entr": _Op(means="-special.xlogy(u, u)", derivative=("-1 - log(u)",)),
     "special.rel_entr": _Op(2),
     "special.kl_div": _Op(2),
     # -- circular and hyperbolic functions -----------------------------------------------------

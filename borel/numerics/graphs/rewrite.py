@@ -349,6 +349,22 @@ def _is_logarithm(b: _Builder, k: int) -> bool:
     return False
 
 
+def is_logarithm(log_kernel: Graph) -> bool:
+    """Return whether a density is no exponential, but a sum, a power or a choice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from borel.numerics.graphs.trace import trace
+    >>> is_logarithm(trace(lambda y, x: np.log(1 + x * y), ("y", "x"), ()))
+    True
+    >>> is_logarithm(trace(lambda y, x: -x * y, ("y", "x"), ()))
+    False
+    """
+    b = _Builder()
+    return _is_logarithm(b, b.append(log_kernel)[-1])
+
+
 def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) -> Graph:
     """Return the graph of f(y|x) p(x) e^-shift from the two logarithms; ``shift`` is an input.
 
