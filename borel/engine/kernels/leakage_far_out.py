@@ -17,6 +17,7 @@ from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.constant_folding import folded
+from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder, pruned
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
@@ -130,11 +131,15 @@ def alive(surface: Surface, low: float, high: float) -> bool:
 
 
 class SecretPieces(NamedTuple):
-    """Pieces of the secrets between cuts, with log f on them and in their middles."""
+    """Pieces of the secrets between cuts, with log f on them and in their middles.
+
+    ``jumps`` is by how much log f jumps from each piece to the next; None if it does not.
+    """
 
     cuts: np.ndarray
     outer: Box
     centre: Box
+    jumps: Box | None = None
 
 
 def _pieces(surface: Surface, log: Program, low: float, high: float) -> SecretPieces | None:
@@ -194,10 +199,12 @@ def _between(
         decisions=over.decisions,
     )
     outer, centre = _filled(over.jet, len(a), order), _filled(inner.jet, len(a), order)
-    smooth = np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()
-    if not (smooth and _continuous(surface, log, middle, low, high)):
+    if not (np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()):
         return None
-    return SecretPieces(cuts, outer, centre)
+    even, jumps = _continuous(surface, log, middle, low, high), None
+    if not even.all() and (jumps := _jumps(surface, cuts, even, low, high)) is None:
+        return None
+    return SecretPieces(cuts, outer, centre, jumps)
 
 
 def _run(
@@ -257,22 +264,30 @@ def _steps(cuts: np.ndarray) -> tuple[np.ndarray, Box, Box]:
 
 def rise(pieces: SecretPieces, backwards: bool) -> Rise:
     """Sum the increments of log f from one end of the secrets."""
-    cuts, outer, centre = pieces
+    cuts, outer, centre = pieces[:3]
     _, left, right = _steps(cuts)
     # increments from the middles to both ends, by Taylor's formula or by the slope alone
     to_right = increment(centre, outer, right)
     to_left = increment(centre, outer, left)
     step = batched.subtract(to_right, to_left)
+    whole, nothing = step, np.zeros(1)
+    if pieces.jumps is not None:  # that of a cut counts with the piece that comes first
+        ends_ = ([nothing, v] if backwards else [v, nothing] for v in pieces.jumps)
+        low, high = (np.concatenate(v) for v in ends_)
+        whole = batched.add(step, (low, high))
     if backwards:
-        step = batched.negative(step)
-        ends = _running(batched.each(step, lambda v: v[::-1]))
+        ends = _running(batched.each(batched.negative(whole), lambda v: v[::-1]))
         at_right = batched.each(ends, lambda v: v[:-1][::-1])
         at_left = batched.each(ends, lambda v: v[1:][::-1])
+        if pieces.jumps is not None:
+            at_left = batched.subtract(at_right, step)
         height = batched.subtract(at_right, to_right)
     else:
-        ends = _running(step)
+        ends = _running(whole)
         at_left = batched.each(ends, lambda v: v[:-1])
         at_right = batched.each(ends, lambda v: v[1:])
+        if pieces.jumps is not None:
+            at_right = batched.add(at_left, step)
         height = batched.subtract(at_left, to_left)
     # a monotone piece has its extremes at its ends; else the middle and the slope bound them
     half = np.maximum(-left[0], right[1])
@@ -294,7 +309,7 @@ def _from_end(
 ) -> tuple[float, float]:
     """Enclose the leakage by increments of log f from one end of the secrets."""
     secret, places = surface.secret, surface.secret.atoms[:, 0]
-    cuts, outer, centre = pieces
+    cuts, outer, centre = pieces[:3]
     a, b = cuts[:-1], cuts[1:]
     middle, left, right = _steps(cuts)
     at_left, at_right, height, tops, bottoms = rise(pieces, backwards)
@@ -392,13 +407,60 @@ def _weighted(heights: Box, secret: Secret) -> tuple[float, float]:
 
 def _continuous(
     surface: Surface, log: Program, middle: np.ndarray, low: float, high: float
-) -> bool:
-    """Return whether log f is continuous in the secret across the cuts between the pieces."""
+) -> np.ndarray:
+    """Return whether log f is continuous in the secret across each cut between the pieces."""
     a, b = middle[:-1], middle[1:]
     y = np.full((1, len(a)), low), np.full((1, len(a)), high)
     found = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), y), 1)
     slope = arithmetic.entry(found.jet, 1)
-    return bool(np.isfinite(slope[0]).all() and np.isfinite(slope[1]).all())
+    return np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), a.shape)
+
+
+def _jumps(
+    surface: Surface, cuts: np.ndarray, even: np.ndarray, low: float, high: float
+) -> Box | None:
+    """Enclose by how much log f jumps at cuts, for every y of a half-line; None where unknown."""
+    if np.isfinite([low, high]).sum() != 1:
+        return None
+    out, (name,) = np.zeros((2, len(even))), surface.secret.names
+    for k in np.flatnonzero(~even):
+        rows = []
+        for a, b in ((cuts[k], cuts[k + 1]), (cuts[k + 1], cuts[k + 2])):
+            one = _without_jumps(surface, a, b, low, high)
+            if one is None:
+                return None
+            # what is left has no jumps: at the cut it is the limit from that side
+            rows.append(folded(one.bind({name: float(cuts[k + 1])})))
+        tails = TailRatios(rows)
+        if not tails.finite(low, high):
+            return None
+        out[:, k] = tails.difference(1, 0, low, high)
+    return (out[0], out[1]) if np.isfinite(out).all() else None
+
+
+def _without_jumps(surface: Surface, a: float, b: float, low: float, high: float) -> Graph | None:
+    """Return the graph that log f has for almost every x of (a, b), y of a box; None if it jumps.
+
+    Steps and conditions are the numbers that they are there.
+    """
+    made, place = GraphBuilder(), []
+    x = boxes(np.array([[a]]), np.array([[b]]), 0, 1)  # order 1: altered points of x stay unseen
+    named = surface.inputs(x, (np.array([[low]]), np.array([[high]])))
+    for k, (op, args) in enumerate(surface.graph.nodes):
+        if op in LEAVES:
+            place.append(made.add(op, *args))
+        elif op == "where" or op not in unbounded_secrets.JUMPS:
+            if op == "where" and made.number(place[args[0]]) is None:
+                return None
+            place.append(made.add(op, *(place[v] for v in args)))
+        else:
+            one = Graph(pruned(surface.graph.nodes, k), surface.graph.inputs)
+            found = Program(one, surface.varies).run(named, 1).jet
+            value, most = (float(end.ravel()[0]) for end in arithmetic.entry(found, 0))
+            if not (value == most and np.isfinite(value)):
+                return None
+            place.append(made.constant(value))
+    return made.graph(place[-1])
 
 
 def _filled(a: Box, count: int, order: int) -> Box:
