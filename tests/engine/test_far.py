@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from scipy import special
 
 import borel as bl
+from borel.engine import certified_engine
+from borel.engine.kernels import leakage_far_out
 
 
 def laplace(secrets, b=1.0):
@@ -217,3 +219,66 @@ def test_mixtures_whose_weights_are_the_secret_do_not_underflow(y):
     assert pmc.lower <= cost <= pmc.upper < cost + 1e-8
     assert pmc.width <= 1e-8 or cost > 100
     assert pml.status == pmc.status == "certified"
+
+
+# where a query of a secret jumps and has a slope beside: its values, and its pieces
+JUMPING = {
+    "above a third": (
+        lambda x: x / 2 + 2 * (x > 1 / 3),
+        [(0, 1 / 3, lambda x: x / 2), (1 / 3, 1, lambda x: x / 2 + 2)],
+    ),
+    "chosen": (
+        lambda x: np.where(x < 0.25, x * x, np.where(x < 0.75, 1 - x, 2.0)),
+        [(0, 0.25, lambda x: x * x), (0.25, 0.75, lambda x: 1 - x), (0.75, 1, lambda x: x * 0 + 2)],
+    ),
+    "down": (
+        lambda x: np.where(x < 0.5, 2 * x, x - 3.0),
+        [(0, 0.5, lambda x: 2 * x), (0.5, 1, lambda x: x - 3)],
+    ),
+}
+
+
+@pytest.mark.cases("slow", "down", "chosen")
+@pytest.mark.parametrize("name", JUMPING)
+def test_noise_about_a_query_with_jumps_and_slopes(name):
+    """Far out PML and PMC are those of the exponentials of the query, on both sides."""
+    query, pieces = JUMPING[name]
+    secrets = bl.Interval(0, 1)
+    joint = bl.uniform(secrets) * bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - query(x))) / 2, secret=secrets, outcome=bl.Reals()
+    )
+    surface = certified_engine(joint).surface
+    with mpmath.workdps(30):
+        ends = [f(mpmath.mpf(x)) for a, b, f in pieces for x in (a, b)]
+        truths = {"ldp": [max(ends) - min(ends)] * 2, "pml": [], "pmc": []}
+        for sign in (1, -1):
+            mean = mpmath.fsum(
+                mpmath.quad(lambda x, f=f: mpmath.exp(sign * f(x)), [mpmath.mpf(a), mpmath.mpf(b)])
+                for a, b, f in pieces
+            )
+            heights = [sign * h for h in ends]
+            truths["pml"].append(max(heights) - mpmath.log(mean))
+            truths["pmc"].append(mpmath.log(mean) - min(heights))
+    for kind, known in truths.items():
+        for truth, box in zip(known, ((5.0, math.inf), (-math.inf, -5.0)), strict=True):
+            low, high = leakage_far_out.leakage(surface, kind, *box)
+            assert low <= truth <= high <= low + 1e-9
+        figure = bl.ldp if kind == "ldp" else lambda j, of=kind: getattr(bl, of)(j).sup()
+        found = figure(joint)
+        assert found.status == "certified"
+        assert found.lower <= max(known) <= found.upper <= found.lower + 2e-8
+
+
+@pytest.mark.slow
+def test_a_jump_is_the_limit_from_both_sides():
+    """What the kernel is at the single secret where it jumps, or at another one, is not seen."""
+    secrets = bl.Interval(0, 1)
+
+    def query(x):
+        return np.where(x == 0.5, 50.0, x / 2 + 2 * (x > 0.5)) + np.where(x == 0.75, 9.0, 0.0)
+
+    joint = bl.uniform(secrets) * bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - query(x))) / 2, secret=secrets, outcome=bl.Reals()
+    )
+    found = bl.ldp(joint)
+    assert found.lower <= 2.5 <= found.upper < 2.5 + 2e-8
