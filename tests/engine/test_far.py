@@ -253,7 +253,9 @@ def test_noise_about_a_query_with_jumps_and_slopes(name):
         truths = {"ldp": [max(ends) - min(ends)] * 2, "pml": [], "pmc": []}
         for sign in (1, -1):
             mean = mpmath.fsum(
-                mpmath.quad(lambda x, f=f: mpmath.exp(sign * f(x)), [mpmath.mpf(a), mpmath.mpf(b)])
+                mpmath.quad(
+                    lambda x, f=f, s=sign: mpmath.exp(s * f(x)), [mpmath.mpf(a), mpmath.mpf(b)]
+                )
                 for a, b, f in pieces
             )
             heights = [sign * h for h in ends]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.engine.kernels import unbounded_secrets
+from borel.engine.kernels.jumps_far_out import jumps_far_out
 from borel.engine.kernels.leakage_on_boxes import charged
 from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.constant_folding import folded
-from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder, pruned
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
@@ -202,7 +202,7 @@ def _between(
     if not (np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()):
         return None
     even, jumps = _continuous(surface, log, middle, low, high), None
-    if not even.all() and (jumps := _jumps(surface, cuts, even, low, high)) is None:
+    if not even.all() and (jumps := jumps_far_out(surface, cuts, even, low, high)) is None:
         return None
     return SecretPieces(cuts, outer, centre, jumps)
 
@@ -414,53 +414,6 @@ def _continuous(
     found = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), y), 1)
     slope = arithmetic.entry(found.jet, 1)
     return np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), a.shape)
-
-
-def _jumps(
-    surface: Surface, cuts: np.ndarray, even: np.ndarray, low: float, high: float
-) -> Box | None:
-    """Enclose by how much log f jumps at cuts, for every y of a half-line; None where unknown."""
-    if np.isfinite([low, high]).sum() != 1:
-        return None
-    out, (name,) = np.zeros((2, len(even))), surface.secret.names
-    for k in np.flatnonzero(~even):
-        rows = []
-        for a, b in ((cuts[k], cuts[k + 1]), (cuts[k + 1], cuts[k + 2])):
-            one = _without_jumps(surface, a, b, low, high)
-            if one is None:
-                return None
-            # what is left has no jumps: at the cut it is the limit from that side
-            rows.append(folded(one.bind({name: float(cuts[k + 1])})))
-        tails = TailRatios(rows)
-        if not tails.finite(low, high):
-            return None
-        out[:, k] = tails.difference(1, 0, low, high)
-    return (out[0], out[1]) if np.isfinite(out).all() else None
-
-
-def _without_jumps(surface: Surface, a: float, b: float, low: float, high: float) -> Graph | None:
-    """Return the graph that log f has for almost every x of (a, b), y of a box; None if it jumps.
-
-    Steps and conditions are the numbers that they are there.
-    """
-    made, place = GraphBuilder(), []
-    x = boxes(np.array([[a]]), np.array([[b]]), 0, 1)  # order 1: altered points of x stay unseen
-    named = surface.inputs(x, (np.array([[low]]), np.array([[high]])))
-    for k, (op, args) in enumerate(surface.graph.nodes):
-        if op in LEAVES:
-            place.append(made.add(op, *args))
-        elif op == "where" or op not in unbounded_secrets.JUMPS:
-            if op == "where" and made.number(place[args[0]]) is None:
-                return None
-            place.append(made.add(op, *(place[v] for v in args)))
-        else:
-            one = Graph(pruned(surface.graph.nodes, k), surface.graph.inputs)
-            found = Program(one, surface.varies).run(named, 1).jet
-            value, most = (float(end.ravel()[0]) for end in arithmetic.entry(found, 0))
-            if not (value == most and np.isfinite(value)):
-                return None
-            place.append(made.constant(value))
-    return made.graph(place[-1])
 
 
 def _filled(a: Box, count: int, order: int) -> Box:
