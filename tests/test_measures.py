@@ -87,6 +87,14 @@ def test_floats_may_miss_one_by_their_rounding_and_say_by_how_much():
     tenth = bl.pmf([0.1] * 10)
     assert o.F(1, 2**53) <= tenth.rounding <= 18 * 2.0**-53
     assert off_by(tenth.probabilities, [F(1, 10)] * 10) <= tenth.rounding
+    high = np.full(8, 0.125 + 2.0**-54)  # 1 + 4 u in sum
+    given = (
+        bl.pmf(high),
+        bl.Measure(high, bl.Finite(8)),
+        bl.Measure(lambda x: high[0], bl.Finite(8)),
+    )
+    for prior in given:
+        assert F(3, 2**53) < off_by(prior.probabilities, [F(1, 8)] * 8) <= prior.rounding
 
 
 def test_at_another_alphabet():

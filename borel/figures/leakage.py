@@ -110,7 +110,7 @@ class LeakageVariable(Remade):
         lower, upper, status = figure(self.joint, "curve", self.kind, points)
         statuses = np.full(lower.shape, np.asarray(status, str))
         data = {"lower": lower, "upper": upper, "status": statuses}
-        found = _outline(points, lower.shape).copy(data=data)
+        found = _outline(points, lower.shape).copy(deep=True, data=data)  # an index of its own
         found.attrs = {"quantity": FIGURES[self.kind].title, "units": "nats"}
         return found
 
@@ -282,7 +282,7 @@ class LeakageVariable(Remade):
         )
 
 
-_OUTLINES = Memo(8)
+_OUTLINES, _SHORT = Memo(8), 10_000
 """Curves without values, by their outcomes: of a short one most of the time goes into its index."""
 
 
@@ -298,7 +298,7 @@ def _outline(points: Any, shape: tuple[int, ...]) -> xr.Dataset:
     if isinstance(points, tuple):
         return make({f"y{i}": ("y", p) for i, p in enumerate(points)})
     y = np.array(_coordinate(points))
-    if y.dtype == object:  # 1 and True are equal
+    if y.dtype == object or y.size > _SHORT:  # 1 and True are equal
         return make({"y": y})
     y.setflags(write=False)  # it is kept
     return _OUTLINES.fact((y.dtype.str, y.tobytes()), lambda: make({"y": y}))

@@ -158,7 +158,7 @@ class Measure(HoldsFunctions):
             if _check:
                 numbers = as_numbers(density)
                 density = numbers.values
-                _miss = _on_labels(density, on, "Measure", rounding, numbers.precision)
+                self._miss = _on_labels(density, on, "Measure", rounding, numbers.precision)
                 self._rounding = max(rounding, own_rounding(density, numbers.precision, "Measure"))
             density.setflags(write=False)
             self._probabilities = density

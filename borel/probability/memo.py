@@ -64,12 +64,12 @@ class Memo:
         cut_short : callable, optional
             Says, once it is computed, whether it was cut short: it is not kept then.
         """
-        if key not in self._values:
+        if (found := self._values.get(key)) is None:  # another thread may forget it meanwhile
             value = self._computed(key, compute)
             if cut_short is not None and cut_short():
                 return value
-            self._values[key] = None, value
-        return self._values[key][1]
+            found = self._values[key] = None, value
+        return found[1]
 
     def apart(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """Return a fact that has a budget of its own, whichever figure needs it first."""

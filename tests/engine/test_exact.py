@@ -214,6 +214,16 @@ def test_subnormal_entries_are_covered(style, prior_style, exact):
             assert not math.isnan(bound.lower) and not math.isnan(bound.upper)
 
 
+def test_a_supremum_covers_an_outcome_that_is_known_less_well():
+    # log 2 at outcome 1, where the entry carries a tenth of itself; beside it log 1.9, to the ulp
+    kernel = bl.Mechanism.from_matrix([[0.95, 2.5e-323, 0.05], [0.05, 0.0, 0.95]])
+    leakage = bl.pml(bl.pmf([0.5, 0.5]) * kernel)
+    found, at = leakage.sup(), leakage([0, 1, 2])
+    assert found.lower == at.lower.max() and found.upper == at.upper.max()
+    assert found.lower < math.log(2) < found.upper < math.inf
+    assert found.ratio.lower <= 2 <= found.ratio.upper
+
+
 def test_an_outcome_too_rare_for_floats_still_has_its_leakage():
     """P(y) = 1e-600 underflows, the leakage log 1e300 does not: no quantile at 1 may lose it."""
     p = [F(1, 10**300), 1 - F(1, 10**300)]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.numerics.intervals import rounding
-from borel.numerics.intervals.rounding import Scaled, log_ratio_bounds
+from borel.numerics.intervals.rounding import ONE, log_ratio_bounds
 
 
 class PerDraw(NamedTuple):
@@ -71,6 +71,5 @@ class Part:
 
 def logs_of(ratio: np.ndarray, error: Any, *, least: float) -> tuple[np.ndarray, np.ndarray]:
     """Enclose the logarithms of positive numbers known to a relative error."""
-    one = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
-    low, high = log_ratio_bounds(rounding.scaled(ratio, error), one)
+    low, high = log_ratio_bounds(rounding.scaled(ratio, error), ONE)
     return np.maximum(low, least), np.maximum(high, least)

@@ -18,6 +18,7 @@ from borel.engine.finite.event_curves import floats_of, largest_shares
 from borel.engine.finite.law_engine import OUTSIDE, DiscreteFigures
 from borel.engine.problem.discretised_pair import share
 from borel.numerics.intervals.rounding import (
+    ONE,
     fraction_down,
     fraction_up,
     log_fraction,
@@ -174,10 +175,9 @@ class FiniteEvents(DiscreteFigures):
             found = [self.event_maximal_leakage(d) for d in levels]
             return np.array([b.lower for b in found]), np.array([b.upper for b in found])
         least, most = (end.max(axis=0) for end in largest_shares(self._floats, low, high))
-        one = scaled(np.ones(1))
         return (
-            np.maximum(log_ratio_bounds(scaled(least), one).lower, 0.0),
-            np.maximum(log_ratio_bounds(scaled(most), one).upper, 0.0),
+            np.maximum(log_ratio_bounds(scaled(least), ONE).lower, 0.0),
+            np.maximum(log_ratio_bounds(scaled(most), ONE).upper, 0.0),
         )
 
     @property

@@ -24,6 +24,7 @@ from borel.engine.prior_sets.worst_outcomes import OutcomeShares
 from borel.engine.problem.discretised_pair import spread
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import (
+    ONE,
     U,
     log_fraction,
     log_ratio_bounds,
@@ -464,10 +465,9 @@ class FiniteSetEngine(SetEngine):
 
 def _logs(low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Enclose the logarithms of ratios that were rounded once, with a relative error."""
-    one = scaled(np.ones(len(low)))
     with np.errstate(divide="ignore", over="ignore"):
         top = np.where(np.isfinite(high) & (high > 0), high, 1.0)
         base = np.where(low > 0, np.minimum(low, np.finfo(float).max), 1.0)
-        first = log_ratio_bounds(scaled(base, error), one).lower
-        second = log_ratio_bounds(scaled(top, error), one).upper
+        first = log_ratio_bounds(scaled(base, error), ONE).lower
+        second = log_ratio_bounds(scaled(top, error), ONE).upper
     return np.where(low > 0, first, 0.0), np.where(np.isfinite(high), second, np.inf)
