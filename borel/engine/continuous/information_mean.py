@@ -52,10 +52,11 @@ def mutual_information(engine: OutcomeEngine, tol: float) -> tuple[float, float]
     Raises
     ------
     NotEnclosed
-        Outcomes with a mass.
+        Outcomes with a mass, or secrets beyond the head of a countable prior: what they add to an
+        integral of -g log g is not bounded by g.
     """
-    if len(engine.atoms):
-        raise NotEnclosed("the mutual information of outcomes with a mass")
+    if len(engine.atoms) or engine.secret.rest:
+        raise NotEnclosed("the mutual information of outcomes with a mass, or of countable secrets")
     deadline, turns, gaps = engine.deadline(), 0, np.zeros(0)
     before, idle = math.inf, 0
     part = InformationPartition(engine)

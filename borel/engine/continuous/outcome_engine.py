@@ -254,14 +254,22 @@ class CertifiedOutcomes(CertifiedEngine):
             raise NotYet("bl.f_information", missing=f"a proof: {error}") from None
 
     def _information_of_density(self) -> Bound | None:
-        """Enclose the mutual information of a secret with a density; None where that is wide."""
+        """Enclose the mutual information of a secret with a density; None where that is wide.
+
+        What is wide is returned where no estimate may stand in.
+        """
         from borel.engine.continuous.information_mean import mutual_information
 
+        found = None
         with suppress(NotEnclosed, BudgetSpent):
             low, high = mutual_information(self, self._aim())
+            found = self.bound(low, high) if high < math.inf else None
             if self.good_enough(low, high):
-                return self.bound(low, high)
-        return self.enclosed_information()
+                return found
+        more = self.enclosed_information()
+        if found is None or self.may_estimate:
+            return more
+        return found if more is None or found.width <= more.width else more
 
     @covering
     def density_tail(self, under: str, t: Any, ratio: Any, closed: bool) -> Bound:

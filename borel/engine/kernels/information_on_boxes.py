@@ -25,6 +25,7 @@ from borel.engine.kernels.leakage_on_boxes import (
     side,
 )
 from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, geometry
+from borel.engine.kernels.tail_entropy import largest_mean
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.intervals import batched
@@ -52,8 +53,9 @@ class Entropy(Program):
     def run(self, inputs: dict[str, Box], order: int = 0, **about: Any) -> Outcome:
         """Evaluate it on jets: see `Program.run`."""
         found = super().run(inputs, order, **about)
+        if about.pop("decisions", None):  # branches of a box around, which the other graph lacks
+            return found
         low, high = (np.array(end) for end in found.jet)
-        about.pop("decisions", None)
         span = TABLE["special.entr"](
             *[arithmetic.entry(self.kernel.run(inputs, order, **about).jet, 0)]
         )
@@ -133,7 +135,10 @@ class InformationBands(Bands):
         mean = batched.settled(batched.multiply(integral(parts[0], parts[1], ends), scale))
         # without a bound of the kernel g may exceed 1
         known = bounded & np.isfinite(mean[0]) & np.isfinite(mean[1])
-        most = mass[1] * upper * (1 + 1e-15)
+        # beside the end of where f_Y is positive no PML is bounded, but its mean is
+        width = batched.subtract(batched.point(high), batched.point(low))[1]
+        faded = largest_mean(mass[1], top.direct + np.log(width))
+        most = np.fmin(mass[1] * upper * (1 + 1e-15), faded)
         most = np.where(np.isnan(most), np.inf, most)
         mean = (
             np.where(known, np.maximum(mean[0], 0.0), 0.0),
