@@ -119,7 +119,7 @@ class _Crossing:
         a, b = (np.reshape(v, (-1, 1)) for v in (low, high))
         (least, most), self.closed = lines.range(), closed
         above = (least >= b) if closed else (least > b)
-        inner = ~above & (most >= a)
+        inner = ~above & ~(most < a)
         self.slack = (above.shape[1] + 8) * U
         self.above = tuple(
             np.where(above, m, 0.0).sum(axis=1) * (1 + s * self.slack)
