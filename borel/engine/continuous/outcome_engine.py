@@ -261,7 +261,7 @@ class CertifiedOutcomes(CertifiedEngine):
         from borel.engine.continuous.information_mean import mutual_information
 
         found = None
-        with suppress(NotEnclosed, BudgetSpent):
+        with suppress(NotEnclosed, BudgetSpent), settings.part(2):  # the rest is for what follows
             low, high = mutual_information(self, self._aim())
             found = self.bound(low, high) if high < math.inf else None
             if self.good_enough(low, high):
