@@ -368,7 +368,9 @@ def _put_across(
     """Add pieces that are the box of outcomes itself, across which a kink moves; return which."""
     ys, k = sums.ys, len(sums.cells.low)
     index, none = key // k, np.zeros(len(key), bool)
-    if not (ys.order and surface.kinked):
+    # where secrets are unbounded budgets end searches, and what this takes cost more than it gave
+    bounded = all(map(math.isfinite, sums.cells.interval))
+    if not (ys.order and surface.kinked and bounded):
         return none
     own = np.flatnonzero(~by_nodes & (a == ys.low[index]) & (b == ys.high[index]))
     if not len(own):
