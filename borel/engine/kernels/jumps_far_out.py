@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.intervals.batched import Box
 
+_MOST = 16
+
 
 def jumps_far_out(
     surface: Surface, cuts: np.ndarray, even: np.ndarray, low: float, high: float
 ) -> Box | None:
     """Enclose by how much log f jumps at cuts, for every y of a half-line; None where unknown."""
-    if np.isfinite([low, high]).sum() != 1:
+    few = (~even).sum() <= _MOST and JUMPS & surface.graph.operations
+    if np.isfinite([low, high]).sum() != 1 or not few:
         return None
     out, (name,) = np.zeros((2, len(even))), surface.secret.names
     for k in np.flatnonzero(~even):

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _CELLS = 24_000
 _LANES = 200_000
 _IDLE = 3
+"""So many cuts that tell little end the search for what is no kernel: a peak in a wide box is found
+by several, and the integral of a kernel is not worth them."""
 
 
 class Model(NamedTuple):
@@ -112,6 +114,7 @@ def marginal(
         a, b, index = _cover(secret, n) if cover is None else cover
         state = _first(surface, ys, index, a, b, deadline)
         before, idle = np.full(n, np.inf), np.zeros(n, int)
+        patient = 1 if surface.rises else _IDLE
         for turn in range(rounds):
             value = np.bincount(state.index, state.poly_low[:, 0] + state.rest_low, n)
             width = np.bincount(state.index, state.width, n)
@@ -119,9 +122,8 @@ def marginal(
             target = rtol * np.maximum(value, 0.0)
             unfinished = ~(width <= target)
             if ys.order:  # a box of outcomes may be too wide for any more
-                # one cut may tell little: a peak in a wide box is found by several
                 idle = np.where((width > 0.8 * before) & np.isfinite(width), idle + 1, 0)
-                unfinished &= ~((idle >= _IDLE) & (turn > 7)) & (count < 256)
+                unfinished &= ~((idle >= patient) & (turn > 7)) & (count < 256)
             before = width
             largest = np.zeros(n)
             np.maximum.at(largest, state.index, state.width)
