@@ -305,8 +305,6 @@ def compared(law, kernel, shape, count, seed, *, degree=5):
     return len(laws) * len(ys), widths
 
 
-@pytest.mark.few(2)
-@pytest.mark.cases("slow", "mixture-*", "normal-*", "gamma-*", "a power-*", "beta-Laplace")
 @pytest.mark.parametrize(("law", "kernel"), PAIRS[::3])
 def test_random_draws(law, kernel):
     """More than 200 in all."""

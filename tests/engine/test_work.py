@@ -371,7 +371,7 @@ def answers(build, names):
         counted,
         pytest.param(continuous, marks=pytest.mark.slow),
         pytest.param(written, marks=pytest.mark.slow),
-        three,
+        pytest.param(three, marks=pytest.mark.slow),
         opaque,
     ],
 )
