@@ -1,12 +1,12 @@
 r"""Mutual information on whole boxes of outcomes.
 
-With :math:`\\eta(u) = -u \\log u` and g = f e^-shift, a kernel of at most 1 on a box of outcomes,
+With :math:`\eta(u) = -u \log u` and g = f e^-shift, a kernel of at most 1 on a box of outcomes,
 
-.. math:: \\int p f \\log(f / f_Y) \\, dx
-    = e^{\\text{shift}} \\Big( \\eta\\Big(\\int p g \\, dx\\Big) - \\int p\\, \\eta(g) \\, dx \\Big)
+.. math:: \int p f \log(f / f_Y) \, dx
+    = e^{\text{shift}} \Big( \eta\Big(\int p g \, dx\Big) - \int p\, \eta(g) \, dx \Big)
 
 at each outcome. Both integrals over the secret are polynomials in y (`marginal_on_boxes`): the
-second as that of a kernel :math:`\\eta(g)`, which is not negative.
+second as that of a kernel :math:`\eta(g)`, which is not negative.
 """
 
 from __future__ import annotations

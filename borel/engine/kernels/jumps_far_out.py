@@ -29,7 +29,12 @@ _MOST = 16
 def jumps_far_out(
     surface: Surface, cuts: np.ndarray, even: np.ndarray, low: float, high: float
 ) -> Box | None:
-    """Enclose by how much log f jumps at cuts, for every y of a half-line; None where unknown."""
+    """Enclose by how much log f jumps at cuts, for every y of a half-line; None where unknown.
+
+    It is unknown beside secrets with a mass: at one where log f jumps it is neither limit.
+    """
+    if len(surface.secret.atoms):
+        return None
     few = (~even).sum() <= _MOST and JUMPS & surface.graph.operations
     if np.isfinite([low, high]).sum() != 1 or not few:
         return None
