@@ -22,6 +22,8 @@ POSITIVE = {
     "no bound": (lambda x: 0.5 / np.sqrt(x), ()),
     "an exponential": (lambda x: np.exp(-x) / (1 - np.exp(-1.0)), ()),
     "a sum": (lambda x: (1 + x) / 1.5, ()),
+    "a logarithm": (lambda x: -np.log(x), ()),
+    "its square": (lambda x: np.log(x) ** 2 / 2, ()),
 }
 ZERO = {
     "half": (lambda x: np.where(x < 0.5, 2.0, 0.0), (0.5,)),
@@ -65,6 +67,10 @@ def test_where_it_is_0_it_is_not_said_to_be_positive(density, breaks):
         (lambda x: np.log1p(-2 * x[0]), False),
         (lambda x: np.log(x[0] * np.inf), False),
         (lambda x: np.sqrt(x[0] - 0.5), False),
+        (lambda x: np.log(-np.log(x[0])), True),
+        (lambda x: np.log(-np.log(np.where(x[0] < 0.5, x[1], 1.0))), False),
+        (lambda x: np.log(1 - np.exp(-np.maximum(x[0] - x[1], 0))), False),
+        (lambda x: np.log(-np.expm1(-x[0])), True),
     ],
 )
 def test_several_coordinates(log_density, expected):

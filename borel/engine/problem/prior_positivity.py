@@ -31,6 +31,8 @@ Ends = tuple[float, float]
 ROUNDING = 2e-11
 """What floats may miss: a mass further from 1, or a density further below 0, is an error."""
 _SWEEPS, _BOXES = 48, 256
+_STRICT = frozenset(("exp", "expm1", "log", "log1p", "negative", "sqrt"))
+"""Operations that are strictly monotone where they are numbers."""
 
 _LESS, _GREATER = frozenset(("less", "less_equal")), frozenset(("greater", "greater_equal"))
 
@@ -100,7 +102,13 @@ class _Piece:
         return total
 
     def varies(self, k: int) -> bool:
-        """Return whether a node is a weighted sum that varies: each value is on a null set."""
+        """Return whether a node takes each of its values on a null set only.
+
+        A weighted sum that varies does, and what is strictly monotone in such a node.
+        """
+        op, args = self.graph.nodes[k]
+        if op in _STRICT:
+            return self.varies(args[0])
         return any(name and name not in self.fixed for name in self.forms[k] or ())
 
     def finite(self, k: int) -> bool:
