@@ -24,6 +24,8 @@ POSITIVE = {
     "a sum": (lambda x: (1 + x) / 1.5, ()),
     "a logarithm": (lambda x: -np.log(x), ()),
     "its square": (lambda x: np.log(x) ** 2 / 2, ()),
+    "of two signs": (lambda x: -4 * x * np.log(x), ()),
+    "an absolute value": (lambda x: 4 * abs(x - 0.5), ()),
 }
 ZERO = {
     "half": (lambda x: np.where(x < 0.5, 2.0, 0.0), (0.5,)),
@@ -71,6 +73,9 @@ def test_where_it_is_0_it_is_not_said_to_be_positive(density, breaks):
         (lambda x: np.log(-np.log(np.where(x[0] < 0.5, x[1], 1.0))), False),
         (lambda x: np.log(1 - np.exp(-np.maximum(x[0] - x[1], 0))), False),
         (lambda x: np.log(-np.expm1(-x[0])), True),
+        (lambda x: np.log(np.maximum(x[0] - 0.5, 0) * (1 + x[1])), False),
+        (lambda x: np.log(abs(np.where(x[0] < 0.5, x[1], 0.0))), False),
+        (lambda x: np.log(abs(x[0] - x[1]) * x[1]), True),
     ],
 )
 def test_several_coordinates(log_density, expected):

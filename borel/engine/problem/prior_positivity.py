@@ -31,8 +31,8 @@ Ends = tuple[float, float]
 ROUNDING = 2e-11
 """What floats may miss: a mass further from 1, or a density further below 0, is an error."""
 _SWEEPS, _BOXES = 48, 256
-_STRICT = frozenset(("exp", "expm1", "log", "log1p", "negative", "sqrt"))
-"""Operations that are strictly monotone where they are numbers."""
+_TWICE = frozenset(("absolute", "exp", "expm1", "log", "log1p", "negative", "sqrt", "square"))
+"""Operations that take no value at more than two numbers."""
 
 _LESS, _GREATER = frozenset(("less", "less_equal")), frozenset(("greater", "greater_equal"))
 
@@ -104,10 +104,10 @@ class _Piece:
     def varies(self, k: int) -> bool:
         """Return whether a node takes each of its values on a null set only.
 
-        A weighted sum that varies does, and what is strictly monotone in such a node.
+        A weighted sum that varies does, and what takes no value more than twice of such a node.
         """
         op, args = self.graph.nodes[k]
-        if op in _STRICT:
+        if op in _TWICE:
             return self.varies(args[0])
         return any(name and name not in self.fixed for name in self.forms[k] or ())
 
@@ -146,7 +146,8 @@ class _Piece:
         low, _ = self.ends(k)
         if op == "square" and self.not_zero(args[0]):
             return True
-        return low > 0 or (low >= 0 and self.varies(k))
+        varies = self.varies(k) or (op == "multiply" and all(map(self.not_zero, args)))
+        return low > 0 or (low >= 0 and varies)
 
     def not_zero(self, k: int) -> bool:
         """Return whether a node is not 0 almost everywhere."""
