@@ -134,8 +134,9 @@ class CertifiedEngine(LawMeasures):
             self.joint = simpler or joint
         mechanism = self.joint.mechanism
         self.secret = secret_of(self.joint.prior, jumps_of(mechanism))
-        self.surface = Surface(mechanism.density, self.secret)
-        self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
+        graphs = joint._memo.apart(("graphs", reduced), self._surfaces)  # the same in each figure
+        self.surface, *of_atoms = (one.anew(self.secret) for one in graphs)
+        self.at_atoms = dict(zip(mechanism.masses, of_atoms, strict=True))
         self.reason = ""
         conditions = list(self.secret.assumptions)
         self.slack = -math.log1p(-normalised.miss) * (1 + 1e-12)
@@ -145,6 +146,12 @@ class CertifiedEngine(LawMeasures):
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))
         self._memo, self._at_outcomes = Memo(), Memo(most=65)
+
+    def _surfaces(self) -> list[Surface]:
+        """Return the kernel, and the masses of atoms, of which nothing was asked."""
+        mechanism = self.joint.mechanism
+        densities = mechanism.density, *mechanism.masses.values()
+        return [Surface(one, self.secret) for one in densities]
 
     @property
     def status_covering(self) -> str:

@@ -467,6 +467,16 @@ class Surface:
                 found |= {*branch_points(self.graph, "y", **{secret.names[0]: end}).tolist()}
         return sorted(found)
 
+    def anew(self, secret: Secret) -> Surface:
+        """Return the kernel beside a secret like its own, as if nothing had been asked of it.
+
+        The graphs are the same: making them takes longer than a figure at one outcome.
+        """
+        out = object.__new__(Surface)
+        vars(out).update(vars(self), secret=secret)
+        out.as_given = out if self.as_given is self else self.as_given.anew(secret)
+        return out
+
     def piece(self, weighted: Graph) -> Surface:
         """Return an integrand between two secrets that move with y: a coordinate r in (0, 1)."""
         part = object.__new__(Surface)
