@@ -12,6 +12,7 @@ import xarray as xr
 from scipy import integrate, optimize, stats
 
 import borel as bl
+from borel.engine.draws import blocks
 from borel.errors import InvalidInput, NotYet
 from borel.guarantees.base import at_most
 from borel.priors.confidence_intervals import bounded_mean, kl_lower, kl_upper, levels_for
@@ -116,6 +117,25 @@ def test_pooled_quantiles_are_those_of_the_pool():
         truth = single.quantile(s)
         assert low <= truth.lower and truth.upper <= high
         assert high - low < 1e-4
+
+
+@pytest.mark.parametrize("kept", [0, 1 << 18])
+def test_laws_of_draws_with_several_supports_are_those_of_one_prior_each(kept, monkeypatch):
+    monkeypatch.setattr(blocks, "_KEPT", kept)
+    rng = np.random.default_rng(8)
+    k, p = rng.dirichlet(np.ones(4), size=3), rng.dirichlet(np.ones(3), size=(2, 12))
+    p[0, ::3, 0] = p[1, 1::4, 2] = 0.0
+    p /= p.sum(axis=-1, keepdims=True)
+    data = xr.Dataset({"p": (("chain", "draw", "x"), p)}, attrs={"borel_draws": "exact"})
+    joint = bl.priors.from_posterior(data, lambda d: bl.pmf(d["p"])) * bl.Mechanism.from_matrix(k)
+    for of in (bl.pml, bl.pmc):
+        law = of(joint).by_draw
+        for figure in (lambda v: v.tail(0.1), lambda v: v.cdf(0.2), lambda v: v.mean()):
+            found = figure(law).draws
+            for c, n in np.ndindex(2, 12):
+                one = figure(of(bl.pmf(p[c, n]) * bl.Mechanism.from_matrix(k)))
+                low, high = (float(found[end][c, n]) for end in ("lower", "upper"))
+                assert low <= one.upper and one.lower <= high and high - low < 1e-12
 
 
 def test_intervals_of_means_invert_the_divergence():

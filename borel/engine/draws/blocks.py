@@ -18,14 +18,17 @@ from borel.errors import InvalidInput
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import U, compounded
 from borel.probability.arrays import as_floats, rounding_allowed, row_miss
+from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from borel.probability.joint import Joint
 
 
 _CACHED = 128
+_KEPT = 1 << 18
+"""So many numbers of draws, and of the laws of their outcomes, are kept at most."""
 
 
 class FiniteDraws(DrawMeasures, DrawLaws):
@@ -41,10 +44,11 @@ class FiniteDraws(DrawMeasures, DrawLaws):
         # Fractions were rounded to floats just now
         self.rounding = max(joint.mechanism.rounding, U)
         self.assumptions = ("floats mean the normalised laws within their rounding",)
+        self._memo = Memo()
 
     @cached_property
-    def _whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.matrix, self.matrix.max(axis=0), self.matrix.min(axis=0)
+    def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.matrix.max(axis=0), self.matrix.min(axis=0)
 
     # -- draws, block by block, support by support ------------------------------------------------
 
@@ -53,36 +57,38 @@ class FiniteDraws(DrawMeasures, DrawLaws):
 
         ``compute`` returns arrays whose first axis is the draws of the part.
         """
-        whole = self._whole if kernel is None else (kernel, kernel.max(axis=0), kernel.min(axis=0))
         found: list[tuple] = []
+        for parts in self._parts if kernel is None else self._blocks(kernel):
+            with np.errstate(all="ignore"):  # what was lost to float64 is told apart by its size
+                found.append(_in_order([(rows, compute(part)) for rows, part in parts]))
+        return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
+
+    @property
+    def _parts(self) -> Iterable[list[tuple[np.ndarray, Part]]]:
+        """The blocks of the whole kernel, kept where they are small: laws ask for them often."""
+        prior, kernel = self.joint.prior, self.matrix
+        if prior.size * sum(kernel.shape) > _KEPT:
+            return self._blocks(kernel)
+        return self._memo.fact("parts", lambda: list(self._blocks(kernel)))
+
+    def _blocks(self, kernel: np.ndarray) -> Iterator[list[tuple[np.ndarray, Part]]]:
+        """Yield, for each block of draws, its rows by the secrets that they charge."""
         for _, prior in self.joint.prior.blocks():
             p = as_floats(prior.at(self.joint.mechanism.secret), "draws of Fractions")
-            with np.errstate(all="ignore"):  # what was lost to float64 is told apart by its size
-                found.append(self._block(compute, p, prior._rounding, whole))
-        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+            if p.min() > 0:
+                yield [(np.arange(len(p)), self._part(p, kernel, prior._rounding))]
+                continue
+            # the extremes run over the support of each draw: one pass per support that occurs
+            support, which = np.unique(p > 0, axis=0, return_inverse=True)
+            groups = [np.flatnonzero(np.ravel(which) == i) for i in range(len(support))]
+            yield [
+                (rows, self._part(p[rows][:, on], kernel[on], prior._rounding))
+                for rows, on in zip(groups, support, strict=True)
+            ]
 
-    def _block(self, compute: Callable, p: np.ndarray, prior_rounding: float, whole: tuple):
-        if p.min() > 0:
-            return compute(self._part(p, *whole, prior_rounding))  # type: ignore[call-arg]
-        # the extremes run over the support of each draw: one pass per support that occurs
-        support, which = np.unique(p > 0, axis=0, return_inverse=True)
-        which = np.ravel(which)
-        out: Any = None
-        for i, rows in enumerate(support):
-            mine = which == i
-            kernel = whole[0][rows]
-            part = self._part(
-                p[mine][:, rows], kernel, kernel.max(axis=0), kernel.min(axis=0), prior_rounding
-            )
-            arrays = compute(part)
-            if out is None:
-                out = tuple(np.empty((len(p), *a.shape[1:]), a.dtype) for a in arrays)
-            for mine_out, new in zip(out, arrays, strict=True):
-                mine_out[mine] = new
-        return out
-
-    def _part(self, p, kernel, top, bottom, prior_rounding: float) -> Part:
-        n = p.shape[1]
+    def _part(self, p: np.ndarray, kernel: np.ndarray, prior_rounding: float) -> Part:
+        n, whole = p.shape[1], kernel is self.matrix
+        top, bottom = self._extremes if whole else (kernel.max(axis=0), kernel.min(axis=0))
         miss = float(row_miss(p, exactly=False).max())
         # the prior's rounding, the kernel's, and that of a product of n terms in any order
         if not miss <= 4 * (rounding_allowed(n) + prior_rounding):
@@ -159,6 +165,15 @@ class FiniteDraws(DrawMeasures, DrawLaws):
         low = np.where(infinite, np.inf, np.where(lost | over, 0.0, low))
         high = np.where(infinite | lost | over, np.inf, high)
         return low, high, marginal
+
+
+def _in_order(found: list[tuple[np.ndarray, tuple]]) -> tuple[np.ndarray, ...]:
+    """Return arrays of groups of rows as arrays of all rows."""
+    if len(found) == 1:
+        return found[0][1]
+    rows = np.argsort(np.concatenate([rows for rows, _ in found]))
+    arrays = zip(*(arrays for _, arrays in found), strict=True)
+    return tuple(np.concatenate(parts)[rows] for parts in arrays)
 
 
 def _largest_ratios(kind: str, p: np.ndarray, kernel: np.ndarray, extreme: np.ndarray):

@@ -29,6 +29,9 @@ class DrawLaws(DrawsEngine):
 
     def _values(self, part: Part, kind: str) -> tuple[np.ndarray, ...]:
         """Return ends of the leakage and of the mass of every outcome, (draws, m) each."""
+        return part.memo.fact(("values", kind), lambda: self._values_of(part, kind))
+
+    def _values_of(self, part: Part, kind: str) -> tuple[np.ndarray, ...]:
         low, high, marginal = self.leakages(part, kind)
         n, live = part.p.shape[1], part.live
         lost = n * TINY  # products that float64 flushed to 0

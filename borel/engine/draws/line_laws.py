@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from borel.numerics.intervals.batched import Box
 
-_STEPS = 44
+_STEPS, _CLOSE = 44, 2.0**-44
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
 
 
@@ -153,6 +153,8 @@ def _between(cdf: Callable[[Any], Box], low, high, least: float, most: float, si
         for _ in range(_STEPS):
             with np.errstate(invalid="ignore"):  # an infinite level stays
                 t = np.where(a == b, a, a + (b - a) / 2)
+                if not (b - a > _CLOSE * b).any():
+                    break
             value = cdf(t)
             if end == 0:  # the cdf is too small at t: the quantile is not below it
                 beyond = value[1] < least

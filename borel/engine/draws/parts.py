@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import ONE, log_ratio_bounds
+from borel.probability.memo import Memo
 
 
 class PerDraw(NamedTuple):
@@ -43,6 +44,8 @@ class Part:
         Relative errors of the probabilities, and of the entries.
     error : float
         Relative error of ``p @ kernel``, its own rounding included.
+    memo : Memo
+        What was computed of them.
     """
 
     p: np.ndarray
@@ -52,6 +55,7 @@ class Part:
     prior_error: float
     kernel_error: float
     error: float
+    memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property
     def live(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -468,12 +469,12 @@ class Surface:
         return sorted(found)
 
     def anew(self, secret: Secret) -> Surface:
-        """Return the kernel beside a secret like its own, as if nothing had been asked of it.
+        """Return a kernel of which nothing was asked beside a secret like its own.
 
         The graphs are the same: making them takes longer than a figure at one outcome.
         """
-        out = object.__new__(Surface)
-        vars(out).update(vars(self), secret=secret)
+        out = copy(self)
+        out.secret = secret
         out.as_given = out if self.as_given is self else self.as_given.anew(secret)
         return out
 

@@ -51,16 +51,12 @@ def ends(value: Any) -> tuple[float, float]:
     """Return floats below and above an Arb ball."""
     if not value.is_finite():
         return -math.inf, math.inf
-    low, high = value.lower(), value.upper()
+    arb, low, high = type(value), value.lower(), value.upper()
     lower, upper = float(low), float(high)
-    if ball(lower) > low:
-        lower = math.nextafter(lower, -math.inf)
-    if ball(upper) < high:
-        upper = math.nextafter(upper, math.inf)
     # float() of a ball rounds its midpoint: step until the comparison is certain
-    while not ball(lower) <= low:
+    while not arb(lower) <= low:
         lower = math.nextafter(lower, -math.inf)
-    while not ball(upper) >= high:
+    while not arb(upper) >= high:
         upper = math.nextafter(upper, math.inf)
     return lower, upper
 

@@ -38,16 +38,16 @@ _LEAST_GAMMA = float.fromhex("0x1.c56dc82a74aeep-1")  # below 0.8856031944108887
 _LEAST_GAMMALN = float.fromhex("-0x1.f19b9bcc38a42p-4")  # below -0.12148629053584960809...
 
 
-def _enclose(formula, point, within) -> tuple[float, float]:
+def _enclosed(formula, points: list, within) -> list[tuple[float, float]]:
     """Evaluate a formula on balls, with more bits until the two floats are neighbours."""
-    lower, upper = within
+    found, left = [within] * len(points), range(len(points))
     for bits in (80, 160, 320):
         with precision(bits):
-            low, high = ends(formula(*(ball(x) for x in point)))
-        lower, upper = max(lower, low), min(upper, high)
-        if upper <= math.nextafter(lower, math.inf):
-            break
-    return lower, upper
+            for k in left:
+                low, high = ends(formula(*map(ball, points[k])))
+                found[k] = max(found[k][0], low), min(found[k][1], high)
+        left = [k for k in left if found[k][1] > math.nextafter(found[k][0], math.inf)]
+    return found
 
 
 def _through_arb(formula, *arguments, within=ANYTHING) -> Box:
@@ -58,7 +58,7 @@ def _through_arb(formula, *arguments, within=ANYTHING) -> Box:
     columns = np.broadcast_arrays(*(np.asarray(a, float) for a in arguments))
     distinct, back = _distinct([np.ravel(c) for c in columns])
     settings.work("special", len(distinct))
-    found = [_enclose(formula, point, within) for point in distinct.tolist()]
+    found = _enclosed(formula, distinct.tolist(), within)
     low, high = np.array(found).reshape(-1, 2)[back].T
     return low.reshape(columns[0].shape), high.reshape(columns[0].shape)
 
