@@ -494,8 +494,9 @@ def family(build: Callable[[Any], Measure], theta: Alphabet) -> PriorSet:
     PriorSet
         For a finite alphabet of theta a union of priors. For intervals, with a finite secret and a
         ``build`` that returns ``bl.pmf([...])`` of NumPy expressions in theta, figures come from
-        branch and bound over theta, ``conditional`` on the family's normalisation, which is checked
-        at some points. Else they are estimates: the best theta that was found.
+        branch and bound over theta. They are ``certified`` where exact arithmetic shows that the
+        probabilities add up to 1 and intervals that none is negative; else ``conditional`` on that,
+        which is checked at some points. Elsewhere they are estimates: the best theta found.
 
     Examples
     --------
@@ -503,7 +504,7 @@ def family(build: Callable[[Any], Measure], theta: Alphabet) -> PriorSet:
     >>> genotypes = lambda p: bl.pmf([(1 - p) ** 2, 2 * p * (1 - p), p**2])
     >>> hardy_weinberg = bl.priors.family(genotypes, bl.Interval(0.25, 0.5))
     >>> hardy_weinberg.upper([0.0, 1.0, 0.0]).status
-    'conditional'
+    'certified'
     """
     return family_of(build, theta)
 

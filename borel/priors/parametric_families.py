@@ -97,6 +97,8 @@ class Family(HoldsFunctions, PriorSet):
         self._programs: list[Program] | None = None
         try:
             self._programs = self._trace()
+            if self._are_laws():
+                self.status, self.assumptions = "certified", ()
         except (NotTraceable, NotEnclosed) as error:
             self.opaque = str(error)
 
@@ -126,6 +128,11 @@ class Family(HoldsFunctions, PriorSet):
             return trace(of, (names,), ())
 
         return [Program(probability(k)) for k in range(self.on.size)]
+
+    def _are_laws(self) -> bool:
+        from borel.engine.prior_sets.parametric_search import are_laws
+
+        return are_laws(self)
 
     @property
     def names(self) -> tuple[str, ...]:

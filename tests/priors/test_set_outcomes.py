@@ -170,12 +170,39 @@ def test_a_family_is_maximised_over_its_parameter(seed):
         (bl.pmc, np.log(level / kernel.min(axis=0)[:, None]).max()),
     ):
         found = of(family * mech).sup()
-        assert found.status == "conditional" and "normalised" in found.assumptions[0]
+        assert found.status == "certified" and "family" not in " ".join(found.assumptions)
         assert best <= found.upper + 1e-12
         assert abs(best - found.lower) <= 1e-6 and found.width <= 1e-8
     # the hull is larger: a value over it is an upper bound at best
     ends = [genotypes(float(t)) for t in (low, (low + high) / 2, high)]
     assert bl.pml(bl.priors.hull(ends) * mech).sup().status == "exact"
+
+
+LAWS = {  # functions that are proved to be laws for all theta, and some that are not
+    "a line": (lambda t: [t, 1 - t], (0, 1), True),
+    "two lines": (lambda t: [0.75 * t, 0.25 * t, 1 - t], (0, 1), True),
+    "quotients": (lambda t: [t / (1 + t), 1 / (1 + t)], (0, 4), True),
+    "exponentials": (lambda t: [1 / (1 + np.exp(t)), np.exp(t) / (1 + np.exp(t))], (-1, 1), True),
+    "a jump": (lambda t: [np.where(t < 0.5, t, 0.2), 1 - np.where(t < 0.5, t, 0.2)], (0, 1), True),
+    "one theta": (lambda t: [np.where(t == 0.25, 0.1, 0.5), 1 - np.where(t == 0.25, 0.1, 0.5)],
+                  (0, 1), True),
+    "two jumps": (lambda t: [np.where(t < 0.5, t, 0.2), 1 - np.where(t < 0.6, t, 0.2)],
+                  (0, 0.4), False),
+    "below 0 at one theta": (lambda t: [np.where(t == 0.26, -0.1, 0.5),
+                                        1 - np.where(t == 0.26, -0.1, 0.5)], (0, 1), False),
+    "below 0 beyond the probes": (lambda t: [0.99 - t, 0.01 + t], (0, 1), False),
+    "binary64": (lambda t: [0.1 * t, 0.2 * t, 1 - 0.3 * t], (0, 1), False),
+    "not 1 at one theta": (lambda t: [np.where(t == 0.26, 0.9, t), 1 - t], (0, 1), False),
+    "0 times infinity": (lambda t: [t / (t - 2) - 2 / (t - 2), t * 0], (2, 3), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_family_is_certified_where_its_members_are_proved_to_be_laws(name):
+    law, ends, proved = LAWS[name]
+    family = bl.priors.family(lambda t: bl.pmf(law(t)), bl.Interval(*ends))
+    assert family.status == ("certified" if proved else "conditional")
+    assert bool(family.assumptions) == (not proved)
 
 
 def test_a_family_of_two_parameters_that_fills_a_polytope():

@@ -15,6 +15,7 @@ import numpy as np
 from borel import settings
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.engine.problem.refinement import refine
+from borel.numerics.graphs.rational_functions import constant_sum
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
@@ -47,6 +48,18 @@ class TracedFamily(Protocol):
     def member(self, theta: Any) -> Measure:
         """Return the prior of one theta."""
         ...
+
+
+def are_laws(family: TracedFamily) -> bool:
+    """Return whether probabilities are proved to be >= 0 and to add up to 1, for every theta."""
+    box = {
+        name: arithmetic.constant(*ends)
+        for name, *ends in zip(family.names, family.low[:, None], family.high[:, None], strict=True)
+    }
+    programs = family.programs or []
+    ranges = [program.run(box, everywhere=True).jet for program in programs]
+    positive = all((arithmetic.entry(jet, 0)[0] >= 0).all() for jet in ranges)
+    return positive and constant_sum([program.graph for program in programs]) == 1
 
 
 def least(v: np.ndarray, family: TracedFamily) -> Least:
