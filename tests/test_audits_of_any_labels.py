@@ -94,7 +94,7 @@ def test_labels_come_back_as_they_were(labels):
     assert [str(a) for a in found] == [str(a) for a in labels]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_an_audit_has_its_result_and_its_report(labels, tmp_path):
     joint = release(labels)
@@ -109,7 +109,7 @@ def test_an_audit_has_its_result_and_its_report(labels, tmp_path):
     assert "could not be drawn" not in text and text.count("<svg") == 2
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", [Colour, Shade, Answer])
 def test_the_worst_prior_over_members_of_an_enum_comes_back(kind, tmp_path):
     labels = list(kind)

@@ -393,7 +393,7 @@ def test_total_variation_of_example_8():
 
 
 @pytest.mark.cases("slow", "1.0")
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.25, 1.0])
 def test_maximal_cost_leakage_of_laplace_noise(epsilon):
     """The integral of min(f(y|0), f(y|1)) is e^(-epsilon/2), for X in [0, 1]."""

@@ -311,7 +311,7 @@ def slopes():
     return bl.pmf([HALF, HALF], on=bl.Finite([0, 1])) * mech
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "delta4", "delta3")
 @pytest.mark.parametrize("delta", [F(1, 100), F(1, 10), HALF, F(3, 5), F(99, 100)])
 def test_densities_on_an_interval(delta):

@@ -166,7 +166,7 @@ def test_resume_says_what_changed(study):
     assert done.stderr == "borel: resuming: the prior changed; every figure is computed again\n"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(
     ("lines", "shown"),

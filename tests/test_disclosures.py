@@ -728,7 +728,7 @@ def by_mass(*weights):
     return -mp.log(max(weights) / sum(weights))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("y", [-2.0, 0.5, 5.0])
 def test_an_attribute_of_three_values_of_a_normal_secret(y):
     """Given y the secret is normal around y/2 with variance 1/2; 0.5 is an atom that is avoided."""

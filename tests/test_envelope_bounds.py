@@ -392,7 +392,7 @@ def compared(joint, deltas):
     return table, column["theorem_5_lower"].status.values != "none"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", FIGURE_2)
 def test_the_envelope_in_the_table_of_figure_2(name):
     """The condition of (iii) holds at every delta, and its lower bound is the envelope."""

@@ -326,6 +326,7 @@ def worst_ends(kind, n, delta, sigma):
     return mp.log(own / half) * (1 if kind == "pml" else -1)
 
 
+@pytest.mark.cases("slow", "pmc-2-delta3-1.0")
 @pytest.mark.cases("truths", "pml-*", "pmc-3-*", "pmc-8-*", "pmc-2-delta8-*")
 @pytest.mark.parametrize(
     ("kind", "n", "delta", "sigma"),

@@ -212,7 +212,7 @@ def test_numbers_as_parameters_of_a_pymc_law(law, given, twin):
     assert (law.tail is None) == (twin.tail is None)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["mu", "kumaraswamy", "a draw"])
 def test_pymc_laws_with_parameters_have_certificates(kind):
     import pymc as pm

@@ -164,6 +164,7 @@ def test_the_leakage_in_words():
     assert "Whatever anyone wants to know" in render(found)
 
 
+@pytest.mark.slow
 def test_an_estimate_is_one_in_every_sentence():
     line = {"secret": bl.Interval(0, 1), "outcome": bl.Reals()}
     noise = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, **line)

@@ -137,7 +137,7 @@ def test_uniform_entries_between_the_ends(kind, n, scale, y):
 
 
 @pytest.mark.cases("slow", "laplace")
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_twelve_uniform_entries(kind):
     against_the_density_of_the_sum(kind, 12, 0.25, 0.375)
@@ -164,7 +164,7 @@ def against_the_density_of_the_sum(kind, n, scale, y):
         holds(leak, mp.log(given[2] / own), width)
 
 
-@pytest.mark.cases("slow", "0.25")
+@pytest.mark.cases("slow", "0.25", "0.625")
 @pytest.mark.parametrize("y", [0.25, 0.625])
 def test_beta_entries_between_the_ends(y):
     """Two entries of Beta(2, 2), the density of their sum a polynomial on [0, 1] and [1, 2]."""

@@ -55,7 +55,7 @@ def both(d, w):
 
 
 @pytest.mark.cases("slow", "an array")
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "weights",
     [

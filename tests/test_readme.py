@@ -36,7 +36,7 @@ def printed_by(program, tmp_path, *options):
     return run.stdout
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "")
 @pytest.mark.parametrize("part", PARTS)
 def test_the_programs_print_what_the_tour_shows(tmp_path, part):

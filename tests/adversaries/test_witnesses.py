@@ -58,7 +58,7 @@ def few_enough(p, x, as_):
     return 1 / p[x] < 9_000
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "fine", "uniform", "skewed", "zeros", "ties")
 @pytest.mark.parametrize("style", PRIORS)
 def test_rational_witnesses_attain_the_supremum_exactly(style):
@@ -183,7 +183,7 @@ def threshold(p, q):
     return max(v / (1 - v) for v in (p, q))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("style", ["plain", "zeros", "ties", "fine"])
 def test_pieces_attain_pmc_from_the_threshold_on(style):
     rng = np.random.default_rng(31)

@@ -359,7 +359,7 @@ def test_an_envelope_known_by_hand():
 
 
 @pytest.mark.cases("slow", "2")
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_envelopes_are_verified(seed):
     of = cases.joint(seed, most=6)

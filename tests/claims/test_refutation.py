@@ -92,7 +92,7 @@ TRUE = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", TRUE)
 def test_it_does_not_refute_what_is_true(name):
     found = bl.refute(TRUE[name], tries=200)

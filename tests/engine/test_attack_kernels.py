@@ -44,7 +44,7 @@ def test_a_sign_that_jumps_between_y_and_x():
         assert high - low <= 1e-8
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("place", [0.25, 0.5, 0.75])
 @pytest.mark.parametrize("flip", [1.0, -1.0])
 def test_a_sign_that_jumps_at_a_secret(place, flip):
@@ -71,7 +71,7 @@ def test_a_sign_that_jumps_at_a_secret(place, flip):
 # -- an outcome at which f_Y vanishes --------------------------------------------------------------
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("half", [0.5, 0.1, 0.01])
 def test_the_mass_of_a_band_around_a_root_of_the_marginal(half):
     """At the centre f_Y is 0, and what Gauss's rule misses elsewhere may be negative."""

@@ -29,7 +29,7 @@ def _family(law, theta):
     return bl.priors.family(build, theta)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("law", "theta"),
     [

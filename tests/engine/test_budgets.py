@@ -178,7 +178,7 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
     assert np.isinf(high).any() == (seconds < 6)  # seven blocks cover the secrets
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "pmc-sup")
 @pytest.mark.cases("truths", "pmc-quantile")
 @pytest.mark.parametrize("figure", ["sup", "tail", "quantile", "mean", "exp_mean"])

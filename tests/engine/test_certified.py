@@ -131,6 +131,7 @@ def test_a_tight_tolerance_at_outcomes(name):
                 checked(leakage(name, kind)(y), getattr(case.truth, kind)(y), 2e-12)
 
 
+@pytest.mark.cases("slow", "waves")
 @pytest.mark.parametrize("case", [waves(8), corner(0.3)], ids=["waves", "corner"])
 def test_kinks_in_the_secret(case):
     joint = case.build()
@@ -168,7 +169,7 @@ BANDS = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases(
     "slow", "Student of 2.5 on a uniform", "exponential on a uniform", "Gaussian on a Beta"
 )
@@ -201,7 +202,7 @@ FIGURES = [
 ]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind, figure, arguments", FIGURES)
 def test_the_law_of_laplace_noise(kind, figure, arguments):
     found = getattr(leakage("Laplace on a uniform", kind), figure)(*arguments)
@@ -259,7 +260,7 @@ def test_the_infinite_leakage_of_the_clayton_mixture():
         assert not found.attained
 
 
-@pytest.mark.cases("slow", "2")
+@pytest.mark.cases("slow", "2", "1")
 @pytest.mark.parametrize("theta", [1, 2])
 def test_the_cost_of_the_clayton_mixture(theta):
     found = leakage(f"Clayton, theta = {theta}", "pmc").sup()
@@ -310,7 +311,7 @@ def tilted(density, prior=None, outcome=UNIT, **rest):
     return prior * kernel(density, secret=prior.on, outcome=outcome, **rest)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "a root-pmc", "all but one secret-pmc")
 @pytest.mark.cases("truths", "the diagonal, 1e6-pmc")
 @pytest.mark.parametrize("kind", KINDS)
@@ -328,7 +329,7 @@ def test_altered_points_change_nothing(name, kind):
         checked(ell.quantile(0.5), getattr(case, f"{kind}_quantile")(0.5), 1e-4)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "one outcome-pmc")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ONE_OUTCOME)
@@ -434,6 +435,7 @@ def test_atoms_of_the_outcome():
         checked(ell.sup(), getattr(LAPLACE, f"{kind}_sup")(), 1e-7)
 
 
+@pytest.mark.slow
 def test_jumps_between_secrets_near_a_singular_outcome():
     """f = y^-1/2 / 2 on half of the secrets and 1 on the other: the two halves do not mix."""
     joint = tilted(lambda y, x: np.where(x < 0.5, 0.5 / np.sqrt(y), 1.0))

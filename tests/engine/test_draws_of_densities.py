@@ -269,7 +269,7 @@ PAIRS = [
 FEW = [pair for pair in PAIRS if pair[1] in ("Laplace", "bent") or pair[0] == "mixture"]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "gamma-Laplace", "narrow beta-bent", "beta-Laplace")
 @pytest.mark.parametrize(("prior", "kernel"), FEW)
 def test_a_draw_at_an_outcome(prior, kernel):
@@ -355,7 +355,7 @@ def test_suprema_are_not_below_what_outcomes_have(prior, kernel):
         assert (one["lower"].values <= best + 0.01).all()
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("prior", ["beta", "gamma", "mixture"])
 def test_suprema_that_are_infinite(prior):
     """The density of the noise falls faster and faster, or there are secrets far out."""

@@ -104,7 +104,7 @@ def leakage(f, law, y, kind):
     return mp.log(mass / min(f(y, 0), f(y, 1)))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("name", PRIORS)
 def test_leakage_at_outcomes(name, noise):
@@ -186,6 +186,7 @@ def special(on):
     )
 
 
+@pytest.mark.slow
 def test_atoms_count_for_the_extremes():
     """1/2 is a null set of the density: without an atom there nothing of it is seen."""
     p = np.array([[0.25, 0.5, 0.0]])

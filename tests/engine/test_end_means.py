@@ -113,7 +113,7 @@ def test_maximal_leakage_of_a_density_of_secrets(power, truth, tol):
     assert found.proved and found.lower <= truth <= found.upper and found.width <= tol * 1.3
 
 
-@pytest.mark.cases("slow", "both", "powers")
+@pytest.mark.cases("slow", "both", "powers", "mixture, 1/4")
 @pytest.mark.parametrize("name", ["mixture, 1/4", "powers", "vanishing", "both"])
 def test_means_over_two_secrets(name):
     f, turn = KERNELS[name]
@@ -163,7 +163,7 @@ def of_clayton(y):
     return mpmath.log((1 + 9 * top) / 10)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("reach", [2.0**-3, 2.0**-10, 2.0**-30, 2.0**-60])
 def test_a_kernel_that_is_steep_in_a_corner(reach):
     """The supremum of Clayton's kernel grows as 1/y, its mean over the secrets is 1."""
@@ -179,7 +179,7 @@ def test_a_kernel_that_is_steep_in_a_corner(reach):
 
 
 @pytest.mark.cases("slow", "0.0625")
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("reach", [2.0**-4, 2.0**-20])
 def test_a_corner_under_a_prior_that_is_not_uniform(reach):
     prior = bl.Measure(lambda x: 2 * x, on=UNIT)
@@ -224,7 +224,7 @@ STEEP = {  # kernels that are steep at x = y = 0, and densities of secrets
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("reach", [2.0**-2, 2.0**-12])
 @pytest.mark.parametrize(("f", "p"), STEEP.values(), ids=STEEP)
 def test_a_bound_of_f_y_holds_with_its_constant(f, p, reach):

@@ -44,7 +44,7 @@ def test_levels_lie_between_absorption_and_tail_leakage(level):
     assert own < least - 1e-7 <= level.lower <= most <= level.upper <= most + 1e-8 < top
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "3.0-pmc")
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @pytest.mark.parametrize("t", [0.75, 3.0])

@@ -46,7 +46,7 @@ def joint(kernel, secret=BIT, masses=(0.5, 0.5)):
 CASES = [(k, of, c) for k in KERNELS for of in ("pml", "pmc") for c in (0.625, 0.9375)]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "laplace-pmc-0.9375")
 @pytest.mark.cases("truths", "normal-pml-0.625", "normal-pmc-0.625")
 @pytest.mark.parametrize(("kernel", "of", "c"), CASES)
@@ -93,7 +93,7 @@ def steps(y, x):
     return np.where(x < 0.5, rows[0], np.where(x < 2, rows[1], rows[2]))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases(
     "slow", "delta0-pml", "delta3-pmc", "delta1-pml", "delta0-pmc", "delta3-pml", "delta2-pmc"
 )

@@ -206,7 +206,7 @@ ON_STEPS = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "envelope 3/5", "envelope 9/10", "event 9/10", "envelope 1/2")
 @pytest.mark.parametrize("figure", ON_STEPS)
 def test_steps_are_a_finite_mechanism(figure):

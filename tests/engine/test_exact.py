@@ -116,7 +116,7 @@ def quantile_encloses(bound, kind, p, K, s, side):
     return o.between(bound.lower, lambda: o.log(truth), bound.upper)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases(
     "slow", "plain-skewed", "plain-fine", "plain-ties", "fine-plain", "plain-uniform", "plain-plain"
 )
@@ -202,7 +202,7 @@ def test_larger_matrices(size):
         assert o.encloses(bl.maximal_leakage(joint), sum(max(c) for c in columns))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "floats-subnormal-skewed")
 @pytest.mark.parametrize("prior_style", ["plain", "uniform", "skewed", "subnormal"])
 @pytest.mark.parametrize("style", ["subnormal", "skewed"])
@@ -264,7 +264,7 @@ def test_the_same_composition_of_fractions_is_exact():
     assert (p * p).probabilities[0] == TINY**2
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "fine")
 @pytest.mark.parametrize("style", ["plain", "zeros", "fine", "ties"])
 def test_composed_floats_enclose_the_composed_rationals(style):

@@ -202,7 +202,7 @@ def test_a_ratio_without_a_limit():
         assert truth <= bound < math.inf
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "f",
     [

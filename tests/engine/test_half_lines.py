@@ -72,7 +72,7 @@ UP = {  # E e^w: w, the prior's density, and the cuts; the largest w and the lea
 }  # fmt: skip
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "unnamed")
 @pytest.mark.parametrize("name", UP)
 def test_beyond_what_the_secrets_lead_to_the_leakage_is_known(name):

@@ -48,7 +48,7 @@ def on_counts(name):
     return prior * bl.mechanisms.gaussian(sigma=2.0, secret=prior.on)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.cases("truths", "0.5-gauss", "s1-gauss")
 @pytest.mark.parametrize("name", ["laplace", "gauss"])
 @pytest.mark.parametrize("s", [0.5, Fraction(1, 10)])

@@ -46,6 +46,7 @@ def test_maximal_leakage_of_a_clayton_copula():
     # E PML, the mean of its logarithm, is finite
 
 
+@pytest.mark.slow
 def test_maximal_leakage_of_gaussian_noise_on_a_gaussian_secret():
     leakage = bl.maximal_leakage(NORMAL)  # every outcome is the likeliest under some secret
     assert leakage.proved and leakage.lower == math.inf
@@ -135,7 +136,7 @@ def before_zero(y, x):
 
 
 @pytest.mark.cases("slow", "True-waiting-line0-2.0-1.9375")
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.cases(
     "truths",
     "False-before_zero-line3-2.0-1.75",

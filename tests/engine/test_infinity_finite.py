@@ -65,7 +65,7 @@ INFINITE = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "gamma shapes", "three secrets")
 @pytest.mark.cases("truths", "a mixture of scales")
 @pytest.mark.cases(

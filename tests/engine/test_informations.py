@@ -116,7 +116,7 @@ def marks_of(name):
     return {lower, upper, *near_0, *(m for m in inner if lower < m < upper)}
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "rate-total_variation", "laplace-total_variation")
 @pytest.mark.cases("truths", "normal-total_variation", "power-total_variation")
 @pytest.mark.parametrize(("name", "figure"), CASES)

@@ -23,7 +23,7 @@ CASES = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("truths", "0.0009765625-digamma", "0.5-digamma")
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("width", [0.0, 2.0**-10, 0.5])

@@ -58,6 +58,7 @@ def largest(eta, theta, y):
     return eta + (1 - eta) * theta * edge ** (2 + 1 / theta) / (y * (1 - power))
 
 
+@pytest.mark.cases("slow", "0.5-1.0")
 @pytest.mark.parametrize(
     ("eta", "theta"),
     [

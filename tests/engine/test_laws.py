@@ -40,6 +40,7 @@ def test_a_kink_on_the_diagonal_and_outcomes_far_out():
     assert bounds[1].lower <= plateau <= bounds[1].upper
 
 
+@pytest.mark.cases("slow", "prior0")
 @pytest.mark.cases("truths", "prior1")
 @pytest.mark.parametrize("prior", [bl.uniform(UNIT), bl.beta(alpha=0.5, beta=0.5)])
 def test_laws_under_priors_with_a_density_too(prior):

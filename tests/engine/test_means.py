@@ -100,7 +100,7 @@ CASES = [
 ]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases(
     "slow",
     "pmc-mean-gauss-True",

@@ -195,7 +195,7 @@ def mirrored(patch):
     )
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("broken", [without_the_end, with_few_nodes, mirrored])
 def test_broken_moments_are_seen(broken, monkeypatch):
     prior_singular_moments._rule.cache_clear()
@@ -282,7 +282,7 @@ def no_cover(patch):
     patch.setattr(Marginal, "_beyond", lambda self, u, v: tuple(w[:1] for w in before(self, u, v)))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("broken", [without_errors, wrong_weights, no_cover])
 def test_what_is_broken_is_seen(broken, monkeypatch):
     broken(monkeypatch)

@@ -185,7 +185,7 @@ def laplace_mean():
         return truth - (1 - within) * mp.log(1 - mp.exp(-1))
 
 
-@pytest.mark.cases("slow", "1e-06", "-3.3")
+@pytest.mark.cases("slow", "1e-06", "-3.3", "0.25")
 @pytest.mark.parametrize("shift", [0.25, 1e-6, -3.3])
 def test_laplace_noise_that_is_shifted(shift):
     """The leakage is that of the noise without the shift."""

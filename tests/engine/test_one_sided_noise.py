@@ -48,7 +48,7 @@ def test_maximal_cost_leakage_of_one_sided_noise():
 
 
 @pytest.mark.cases("slow", "one without bound")
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "prior",
     [bl.uniform(UNIT), bl.beta(alpha=2, beta=3), bl.beta(alpha=0.5, beta=0.5)],

@@ -773,7 +773,7 @@ def fuzz(seed, graphs, *, points=8, derivative=0.5, stop=False, focus=()):
 # -- the fuzz, and rules that are broken on purpose ----------------------------------------------
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.cases("slow", "3")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_graphs(seed):
@@ -796,6 +796,7 @@ NEAR_X = [
 ]
 
 
+@pytest.mark.cases("slow", "0")
 @pytest.mark.parametrize("seed", range(2))
 def test_densities_that_tempt(seed):
     """Graphs as users write them, and their logarithms, at corners of their alphabets."""

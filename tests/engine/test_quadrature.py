@@ -216,7 +216,7 @@ def test_errors_are_honest_on_thousands_of_integrals():
     assert total >= 3000
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "3-0.3")
 @pytest.mark.parametrize(("d", "sigma"), [(2, 1.0), (2, 0.1), (2, 0.003), (3, 1.0), (3, 0.3)])
 def test_gaussian_noise_on_products_of_uniforms(d, sigma):

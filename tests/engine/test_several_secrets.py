@@ -64,7 +64,7 @@ def at(t):
 SUPREMA = {"pml": (bl.pml, 2), "pmc": (bl.pmc, arb(5) / 2), "ldp": (None, 3)}
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", SUPREMA)
 def test_suprema(kind):
     leakage, ratio = SUPREMA[kind]
@@ -73,7 +73,7 @@ def test_suprema(kind):
         assert encloses(certified(bound), arb(ratio).log())
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("level", [0.1, 0.25, 0.5])
 def test_tails(level):
     with ctx.workprec(300):

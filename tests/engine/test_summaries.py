@@ -91,7 +91,7 @@ def test_tails(two):
             assert found.lower <= truth.tail(leakage, t, start) <= found.upper
 
 
-@pytest.mark.cases("slow", "3")
+@pytest.mark.cases("slow", "3", "2")
 def test_a_quantile(two):
     truth, of = two
     found = bl.pml(of).quantile(0.5)

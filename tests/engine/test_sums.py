@@ -59,7 +59,7 @@ def test_a_density_of_the_user_is_as_good_as_its_normalisation():
     assert bound.status == "conditional" and "prior normalised" in str(bound.assumptions)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("weights", [[0.5, 0.5], [0.25, 0.5, 0.25], [2.0, -1.0]], ids=str)
 @pytest.mark.parametrize("noise, on", [(laplace, laplace_on), (gauss, gauss_on)])
 def test_leakages_at_outcomes(noise, on, weights):
@@ -121,7 +121,7 @@ def test_infinities_have_rays():
         assert bound.lower == INF and bound.status == "certified"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_sums_agree_with_all_coordinates(seed):
     """Compare with the engine that keeps all coordinates, on random sums and boxes."""
@@ -276,6 +276,7 @@ def test_a_kernel_of_one_of_two_secrets(box, weight, offset, y):
             assert found.width <= 1e-8 and found.status == "certified"
 
 
+@pytest.mark.slow
 def test_more_secrets_than_boxes_are_cut_into():
     """A mean of six: the sum has figures; a region of all secrets is not there."""
     case = joint(gauss, [0.25] * 6)

@@ -319,7 +319,7 @@ LAWS = [
 ]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases(
     "slow", "pml-case1-laplace", "pml-case3-gaussian", "pmc-case2-gaussian", "pml-case0-laplace"
 )
@@ -382,7 +382,7 @@ def test_students_noise_of_one_degree_is_cauchys():
 # -- (v), (viii) ---------------------------------------------------------------------------------
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("sigma", "m", "s"), [(1, 0, 1), (0.3, 0.1, 2.0), (5.0, -3, 0.7)])
 def test_gaussian_normal(sigma, m, s):
     case = truths.GaussianNormal(sigma, m, s)

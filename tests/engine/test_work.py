@@ -157,7 +157,7 @@ CUT_SHORT = {
 """Figures, with budgets that cut them short: a quarter of each gives another answer."""
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", CUT_SHORT)
 def test_a_slow_machine_gives_the_same_figure(name, monkeypatch):
     build, figure, budget = CUT_SHORT[name]
@@ -396,7 +396,7 @@ def alone(build, name, **options):
         return ends(LAW[name](bl.pml(build())))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.usefixtures("wall")
 @pytest.mark.parametrize("order", [*permutations(LAW)], ids=" ".join)
 def test_figures_of_one_law_are_those_of_each_alone(order):

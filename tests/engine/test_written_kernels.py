@@ -169,7 +169,7 @@ UNEQUAL = {  # kernels of other totals: the integral is enclosed, whatever it is
 }  # fmt: skip
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", UNEQUAL)
 def test_the_total_is_enclosed_at_each_secret_that_is_looked_at(name):
     f, secret, outcome, kinks = UNEQUAL[name]

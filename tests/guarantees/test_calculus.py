@@ -83,7 +83,7 @@ MAPS = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("pair", MAPS, ids=lambda k: f"{k[0].symbol}-{k[1].symbol}")
 @given(st.floats(0, 0.3), st.floats(1e-6, 0.5))
 def test_float_levels_are_never_too_small_and_hardly_too_large(pair, epsilon, p):

@@ -164,7 +164,7 @@ def leakages(name, scale, c, d, p, q):
     return [max(column) for column in zip(*out, strict=True)]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases(
     "slow",
     "gaussian-0.1-0.0-2.0-0.0-0.5",

@@ -116,7 +116,7 @@ def test_tables_of_floats(epsilon):
         assert mech.rounding < 1e-15
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [0.0, 0.7, 6.0])
 def test_the_largest_of_laplace_sums(epsilon):
     mech = noisy_max(quality=FLOATS, epsilon=epsilon, sensitivity=2)

@@ -188,7 +188,7 @@ def test_law(case):
     assert bl.ldp(one).lower <= 1 / (unit * b) * (1 + 1e-15) and bl.ldp(one).width < 1e-14
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "case3")
 @pytest.mark.parametrize("case", CASES[:4])
 def test_means(case):
@@ -361,7 +361,7 @@ def test_the_ratio_is_monotone():
 
 
 @pytest.mark.cases("slow", "3.0-1000000")
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10**3, 10**6])
 @pytest.mark.parametrize("rate", [0.01, 3.0])
 def test_many_entries(n, rate):

@@ -53,7 +53,7 @@ def test_laplace_at_outcomes_inside_at_the_ends_and_outside(c, d, b):
             assert holds(bl.pmc(joint)(y), pmc)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("c", "d", "b"), CASES)
 def test_laplace_suprema(c, d, b):
     joint = bl.uniform(bl.Interval(c, d)) * laplace(b=b)
@@ -130,7 +130,7 @@ def test_priors_that_only_look_uniform_go_to_the_engine():
 # -- Gaussian, normal prior -----------------------------------------------------------------------
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("m", "s", "sigma"), [(0.0, 1.0, 1.0), (1.5, 3.0, 0.5), (-2.0, 0.1, 4.0)])
 def test_gaussian_at_outcomes(m, s, sigma):
     joint = bl.normal(mu=m, sigma=s) * gaussian(sigma=sigma)

@@ -63,7 +63,7 @@ CONTINUOUS = {
 
 
 @pytest.mark.cases("slow", "normal_mixture")
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_continuous_prior_of_each_draw(name):
     draws, build, density, (low, high) = CONTINUOUS[name]

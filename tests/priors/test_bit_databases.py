@@ -99,7 +99,7 @@ def test_symmetric_sets_and_the_simplified_bound():
         assert found.upper >= (1 - float(c)) / (n * b) * (1 - float(c) / (n * b))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "pmc-case3", "pmc-case4", "pmc-case2")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])

@@ -224,7 +224,7 @@ def test_the_tail_at_an_atom_is_not_decided_by_rounding():
     assert float(draws["upper"][0, 0]) >= 0.375
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.cases("slow", "60", "0.2")
 @pytest.mark.parametrize("budget", [0.2, 1, 60])
 def test_mutual_information_that_is_cut_short_is_not_a_wrong_estimate(budget):

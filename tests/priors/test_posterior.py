@@ -63,7 +63,7 @@ def test_each_draw_encloses_the_exact_truth(kind):
         assert high - low <= 1e-13
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("level", [0.05, 0.5, 0.95])
 def test_quantiles_cover_at_the_stated_rate(level):
     """Exact Beta draws, binary randomised response, one outcome: PMC has a closed form.

@@ -235,6 +235,7 @@ def test_a_curve_has_the_status_of_its_points():
         assert [str(s) for s in ell([0.25, 0.75])["status"].values] == alone
 
 
+@pytest.mark.cases("slow", "pml")
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 def test_suprema_where_the_ldp_ratio_is_infinite_along_a_ray(of):
     """f(y|x) = 1 + (2y - 1) x, at y = 0 with infimum 0: the least mean of 1 - x is reached there.

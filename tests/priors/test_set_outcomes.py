@@ -251,7 +251,7 @@ def test_capacity_over_all_priors_is_the_capacity():
     assert found.lower <= truth <= found.upper and found.width <= 1e-8
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.cases("slow", "1", "3")
 @pytest.mark.parametrize("seed", range(6))
 def test_no_member_informs_more(seed):
