@@ -4,6 +4,7 @@ The truths are integrals over y by mpmath to 30 digits, cut at kinks that are kn
 """
 
 import math
+from fractions import Fraction
 from types import SimpleNamespace
 
 import mpmath as mp
@@ -310,6 +311,48 @@ def test_kernels_on_integers_are_proved_to_be_laws(name):
     prior = bl.poisson(mu=1) if secret.kind == "countable" else bl.uniform(secret)
     found = statement(mechanism, prior)
     assert found.proved and 0 < found.miss <= MISS
+
+
+def clipped_noise(y, x, last=4):
+    """Geometric noise on min(|x|, 4), clipped to 0, ..., 4 again."""
+    power = 0.75 ** abs(y - np.minimum(abs(x), last))
+    return np.where((y == 0) | (y == last), power / 1.75, power * 0.25 / 1.75)
+
+
+@pytest.mark.parametrize("secret", [COUNTS, ALL, bl.Integers(None, 7)], ids=repr)
+def test_a_kernel_that_clips_counts_is_proved_to_be_a_law(secret):
+    mechanism = bl.Mechanism(clipped_noise, secret=secret, outcome=bl.Finite(5))
+    assert statement(mechanism, bl.poisson(mu=1)).proved
+
+
+def test_the_leakage_of_a_clipped_count_is_that_of_the_clipped_secret():
+    """Under p(x) = 2^-(x + 1) the secret min(x, 4) has the masses 1/2, 1/4, 1/8, 1/16, 1/16."""
+    mechanism = bl.Mechanism(clipped_noise, secret=COUNTS, outcome=bl.Finite(5))
+    joint = bl.Measure(lambda x: 0.5 ** (x + 1), on=COUNTS) * mechanism
+    ends = [Fraction(4, 7), Fraction(1, 7)]
+    rows = [[ends[0 < y < 4] * Fraction(3, 4) ** abs(y - x) for y in range(5)] for x in range(5)]
+    masses = [Fraction(1, 2 ** min(x + 1, 4)) for x in range(5)]
+    law = [sum(p * row[y] for p, row in zip(masses, rows, strict=True)) for y in range(5)]
+    most = max(max(row[y] for row in rows) / law[y] for y in range(5))
+    least = max(law[y] / min(row[y] for row in rows) for y in range(5))
+    for found, truth in ((bl.pml(joint).sup(), most), (bl.pmc(joint).sup(), least)):
+        assert found.status == "exact"
+        assert found.lower <= mp.log(mp.mpf(truth.numerator) / truth.denominator) <= found.upper
+        assert found.width <= 1e-12
+
+
+@pytest.mark.parametrize("size", [1e-5, 1.0])
+@pytest.mark.parametrize("place", [70, 1e7])
+def test_a_count_far_out_at_which_a_clipped_kernel_misses_1_is_no_part_of_a_proof(size, place):
+    bump = lambda x: size * np.exp(-((x - place) ** 2))  # noqa: E731
+    mechanism = bl.Mechanism(
+        lambda y, x: clipped_noise(y, x) * (1 + bump(x)), secret=COUNTS, outcome=bl.Finite(5)
+    )
+    if place == 70:
+        with pytest.raises(InvalidInput, match="proved to miss 1 by"):
+            statement(mechanism, bl.poisson(mu=1))
+    else:
+        assert not statement(mechanism, bl.poisson(mu=1)).proved
 
 
 TENTHS = {  # kernels of mass 1/10 that no check of the constructor settles

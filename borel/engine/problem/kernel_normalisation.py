@@ -35,7 +35,7 @@ from borel.numerics.intervals.rounding import fraction_down, fraction_up, sum_ou
 from borel.probability.alphabets import Finite, Integers, Interval
 from borel.probability.density import ranges_of
 from borel.probability.kernel_operations import probes_of
-from borel.probability.kernel_totals import plain, totals_of
+from borel.probability.kernel_totals import plain, summed, totals_of
 from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
 
     def prove() -> Normalisation | None:
         until = settings.deadline(_SHARE)
-        ways = [lambda: _for_all_secrets(mechanism, until, points)]
+        ways = [lambda: _for_all_secrets(mechanism, until, points), lambda: _settling(mechanism)]
         if labels is not None:
             one_by_one = lambda: _at_each(mechanism, labels, until)  # noqa: E731
             ways = [one_by_one] if counts else [one_by_one, *ways]
@@ -200,6 +200,34 @@ def _at_each(mechanism: Mechanism, labels: tuple, until: float) -> Normalisation
         if not worst <= LOOSE or settings.late(until):
             return None
     return _known(worst, "sum" if counts else "integral", f"at {len(labels)} secrets")
+
+
+def _settling(mechanism: Mechanism) -> Normalisation | None:
+    """Enclose the totals of finitely many outcomes for secrets on integers.
+
+    Some secrets are looked at one by one, all beyond at once: a kernel that clips the secret is the
+    same for them.
+    """
+    density, secret, outcome = mechanism.density, mechanism.secret, mechanism.outcome
+    if not (isinstance(secret, Integers) and isinstance(outcome, Finite) and outcome.numeric):
+        return None
+    few = outcome.dim == 1 and outcome.size <= _FEW_LABELS
+    if density.graph is None or not few or not _nonnegative(density, repr(mechanism)):
+        return None
+    total = summed(plain(density), outcome.array)
+    for count in _HEADS:
+        head = heads(secret, count)
+        below, above = bool(secret.lower != head[0]), bool(secret.upper != head[-1])
+        low = np.concatenate([[-math.inf][:below], head, [head[-1] + 1][:above]])
+        high = np.concatenate([[head[0] - 1][:below], head, [math.inf][:above]])
+        found = interpreter.evaluate(total, {"x": (low, high)})
+        off = np.maximum(1 - found[0], found[1] - 1)
+        for k in np.flatnonzero((off > LOOSE) & (low == high)):
+            ends = float(found[0][k]), float(found[1][k])
+            require_one(density, ends, repr(mechanism), f"x = {low[k]:.17g}")
+        if off.max() <= LOOSE:
+            return _known(float(off.max()), "sum", f"at {len(head)} secrets and for all beyond")
+    return None
 
 
 def _known(worst: float, what: str, how: str) -> Normalisation:
