@@ -183,7 +183,7 @@ def test_integers_without_ends():
     mass = F(2, 3) * F(3, 4) + F(1, 3) * F(1, 4)
     assert inside(bl.pml(joint)(1), F(3, 4) / mass)
     assert inside(bl.pmc(joint)(0), (1 - mass) / F(1, 4))
-    assert bl.pml(joint)(1).status == "conditional"
+    assert bl.pml(joint)(1).status == "exact"  # the sum is proved, and no tail is read
 
 
 # -- statuses ------------------------------------------------------------------------------------
@@ -194,14 +194,46 @@ def tails_among(bound):
 
 
 def test_a_declared_tail_is_an_assumption_and_a_proved_one_is_not():
-    declared = bl.Measure(lambda x: 0.5 ** (x + 1), on=N0, tail=lambda n: 0.5 ** (n + 1))
-    unknown = bl.Measure(lambda x: 0.5 ** (x + 1), on=N0)
+    # its sum is not proved, as it does not fall from anywhere on: 13/12 of it, and 11/96 from 3 on
+    wave = lambda x: 0.5 ** (x + 1) * (1 + 0.25 * np.cos(np.pi * x)) * (12 / 13)  # noqa: E731
+    declared = bl.Measure(wave, on=N0, tail=lambda n: 0.75 ** (n + 1))
+    unknown = bl.Measure(wave, on=N0)
     for prior in (declared, unknown):
         for bound in (bl.pml(prior * step(3))(1), bl.pml(prior * step(3)).sup()):
             assert bound.status == "conditional" and tails_among(bound)
-            assert inside(bound, F(3, 4) / (F(1, 4) + F(1, 2) * F(1, 8)))
+            assert inside(bound, F(3, 4) / (F(1, 4) + F(1, 2) * F(11, 104)))
     for prior, secret in ((bl.poisson(mu=2.0), N0), (bl.geometric(p=0.5), N1)):
         assert not tails_among(bl.pml(prior * step(3, secret=secret))(1))
+
+
+@pytest.mark.parametrize("tail", [None, lambda n: 0.5 ** (n + 1), lambda n: 1e-300])
+def test_a_written_prior_whose_sum_is_proved_needs_no_tail(tail):
+    """Nor is a declared one read, which may be wrong beyond what was looked at."""
+    prior = bl.Measure(lambda x: 0.5 ** (x + 1), on=N0, tail=tail)
+    for bound in (bl.pml(prior * step(3))(1), bl.pml(prior * step(3)).sup()):
+        assert bound.status == "exact" and not tails_among(bound)
+        assert inside(bound, F(3, 4) / (F(1, 4) + F(1, 2) * F(1, 8)))
+        assert bound.width < 1e-13
+
+
+SUMS = {  # written priors and whether their sums are proved, with P{X >= 3} by hand
+    "inflated": (lambda x: np.where(x == 0, 0.25, 0.0) + 0.75 * 0.5 ** (x + 1), N0, True,
+                 F(3, 32)),
+    "a mixture": (lambda x: 0.25 * 0.5 ** (x + 1) + 0.75 * 0.25 * 0.75**x, N0, True,
+                  F(1, 32) + F(81, 256)),
+    "shifted": (lambda x: np.where(x < 2, 0.0, 0.5 ** (x - 1)), N0, True, F(1, 2)),
+    "from above": (lambda x: 0.5 ** (6 - x), bl.Integers(None, 5), True, F(7, 8)),
+    "misses 1": (lambda x: 0.5 ** (x + 1) * (1 + 1e-11), N0, False, F(1, 8)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_written_priors(name):
+    density, on, proved, beyond = SUMS[name]
+    joint = bl.Measure(density, on=on) * step(3, secret=on)
+    bound = bl.pml(joint)(1)
+    assert bound.status == ("exact" if proved else "conditional")
+    assert inside(bound, F(3, 4) / (F(1, 4) + F(1, 2) * beyond)) or not proved
 
 
 def test_a_density_that_cannot_be_enclosed_gives_estimates():

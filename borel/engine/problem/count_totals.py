@@ -20,12 +20,12 @@ from borel.numerics.balls.integral import ArbEnclosure
 from borel.numerics.balls.interpreter import Prepared
 from borel.numerics.balls.ranges import INF, NEG_INF, ZERO_BALL
 from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import sum_outward
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.graph import Graph
     from borel.probability.alphabets import Integers
 
 _BITS = 80
@@ -76,18 +76,33 @@ def beyond(
 ) -> tuple[float, float]:
     """Enclose the sum over all outcomes beyond a head, for each x of a range if it depends on x."""
     with precision(_BITS):
-        f = Prepared(graph, "y").at({} if x is None else {"x": x})
         parts = []
-        if outcome.upper is None:
-            parts.append(_tail(f, float(head[-1]), 1))
-        elif outcome.upper > head[-1]:
-            return 0.0, math.inf
-        if outcome.lower is None:
-            parts.append(_tail(f, float(head[0]), -1))
-        elif outcome.lower < head[0]:
-            return 0.0, math.inf
+        for end, edge, side in ((outcome.upper, head[-1], 1), (outcome.lower, head[0], -1)):
+            if end is None:
+                far = _settled(graph, float(edge), side) if x is None else graph
+                f = Prepared(far, "y").at({} if x is None else {"x": x})
+                parts.append(_tail(f, float(edge), side))
+            elif (end - edge) * side > 0:
+                return 0.0, math.inf
     low, high = (math.fsum(part[side] for part in parts) for side in (0, 1))
     return low * (1 - 1e-15), high * (1 + 1e-15)
+
+
+def _settled(graph: Graph, edge: float, side: int) -> Graph:
+    """Return a function of y without the conditions that are the same for all y beyond an edge."""
+    if "where" not in graph.operations:
+        return graph
+    box = {"y": (edge, math.inf) if side > 0 else (-math.inf, edge)}
+    build, place = GraphBuilder(), []
+    for op, args in graph.nodes:
+        if op == "where":
+            test = Graph(graph.nodes[: args[0] + 1], graph.inputs)
+            no, yes = (float(end) for end in interpreter.evaluate(test, box))
+            if no == yes:
+                place.append(place[args[1] if yes else args[2]])
+                continue
+        place.append(build.add(op, *(args if op in LEAVES else (place[a] for a in args))))
+    return rewrite.simplified(build.graph(place[-1], graph.inputs))
 
 
 def _tail(f: Any, edge: float, side: int) -> tuple[float, float]:

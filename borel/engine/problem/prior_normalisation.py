@@ -1,9 +1,9 @@
-"""Proofs that a prior is a law of X: by its family, or by its integral.
+"""Proofs that a prior is a law of X: by its family, or by its integral or sum.
 
-The integral of a density that a user wrote is enclosed by Arb. Floats may miss 1 by their own
-rounding (1 / sqrt(2 pi) is no float): within `MISS` of 1 it proves that the prior meant, the one
-that integrates to 1, differs from the one written by no more than a factor so close to 1. Figures
-are widened by that.
+The integral of a density that a user wrote is enclosed by Arb, as is the sum of one on integers.
+Floats may miss 1 by their own rounding (1 / sqrt(2 pi) is no float): within `MISS` of 1 it proves
+that the prior meant, the one of total 1, differs from the one written by no more than a factor so
+close to 1. Figures are widened by that.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
+from borel.engine.problem.count_totals import total_at
 from borel.engine.problem.prior_masses import SUM_OF_NORMALS
 from borel.engine.problem.prior_positivity import ROUNDING, prover, require_nonnegative
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, NotEnclosed
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.rewrite import simplified
 from borel.probability.alphabets import Integers
+from borel.probability.kernel_totals import plain
 from borel.probability.normalisation import integral_of
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ SUM_IN_A_BOX = "sum in a box"
 """The family of a weighted sum of secrets in a box, with polynomial densities."""
 SUMS = frozenset((SUM_IN_A_BOX, SUM_OF_NORMALS))
 _COUNTS = Integers()
+_SHARE = 0.25
+"""So much of a budget of its own does the sum of a prior on integers take."""
 MISS = 5e-14
 """How far the integral of a density may be from 1: half of the slack that laws of a leakage have.
 
@@ -66,8 +71,25 @@ def _miss_of_one(prior: Measure) -> float | None:
         return about["miss"]
     if name in FAMILIES:
         return 0.0
-    key = "miss", settings.current().budget
-    return prior._memo.apart(key, lambda: _by_integral(prior))
+    prove = _by_sum if isinstance(prior.on, Integers) else _by_integral
+    return prior._memo.apart(("miss", settings.current().budget), lambda: prove(prior))
+
+
+def _by_sum(prior: Measure) -> float | None:
+    density = prior.density
+    if density is None or density.graph is None or prior.on.dim > 1:
+        return None
+    graph = plain(density)
+    if not (density.log or prover(density)(graph)):
+        return None
+    nodes = tuple(("input", ("y",)) if op == "input" else (op, args) for op, args in graph.nodes)
+    try:
+        sums = total_at(Graph(nodes, ("y",)), prior.on, 0.0, settings.deadline(_SHARE))
+    except NotEnclosed:
+        return None
+    require_one(density, sums, repr(prior), allowed=prior._rounding)
+    off = max(1 - sums[0], sums[1] - 1)
+    return off if off <= MISS else None
 
 
 def _by_integral(prior: Measure) -> float | None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from borel.engine.problem.prior_normalisation import miss
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import U
 from borel.probability.alphabets import Integers
 from borel.probability.measure import declared_tail
 from borel.probability.normalisation import head_of
@@ -69,6 +71,9 @@ def head_of_prior(
     points = points.astype(float)
     assert prior.density is not None
     low, high = evaluate(prior.density, {"x": (points, points)})
+    off = _off_by(prior)
+    if off:  # the prior meant is that over its sum
+        low, high = low * (1 - off) * (1 - U), high * (1 + 2 * off) * (1 + U)
     beyond, below = [], []
     if alphabet.upper is None:
         beyond, below = [points[-1] + 1], [np.inf]
@@ -84,19 +89,25 @@ def head_of_prior(
         )
     # the prior meant is normalised: what its floats miss may all lie beyond the head
     tail = abs(1.0 - least) + (most - least) + 2.0**-50
-    if prior.tail is not None:
+    if off is None and prior.tail is not None:
         declared = declared_tail(prior, points, most, 2.0**-40)
         tail = min(tail, max(declared, rounding.TINY))
     return Head(points, low, high, tail, (np.array(beyond), np.array(below)))
 
 
+def _off_by(prior: Measure) -> float | None:
+    """Return how far from 1 the sum may be, where no proved tail says it all; None if not known."""
+    return None if prior.tail is not None and prior.tail.proof else miss(prior)
+
+
 def assumed(prior: Measure) -> list[str]:
     """Say what is not proved of a countable prior."""
-    if prior.on.kind != "countable":
+    proved = prior.tail is not None and bool(prior.tail.proof)
+    if prior.on.kind != "countable" or proved or _off_by(prior) is not None:
         return []
     if prior.tail is None:
         return ["prior normalised: checked; its tail is 1 minus the head"]
-    return [] if prior.tail.proof else ["prior normalised, and its tail as declared"]
+    return ["prior normalised, and its tail as declared"]
 
 
 def check_whole(points: np.ndarray, name: str) -> None:
