@@ -80,7 +80,7 @@ def _by_sum(prior: Measure) -> float | None:
     if density is None or density.graph is None or prior.on.dim > 1:
         return None
     graph = plain(density)
-    if not (density.log or prover(density)(graph)):
+    if not {*graph.inputs} <= {"x"} or not (density.log or prover(density)(graph)):
         return None
     nodes = tuple(("input", ("y",)) if op == "input" else (op, args) for op, args in graph.nodes)
     try:
