@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _LARGEST_POWER = 64
 _WORK = 1 << 26
-"""Bits that all products together may have: more is not worth a proof, nor fits into memory."""
+"""Bits that all polynomials together may have: more is not worth a proof, nor fits into memory."""
 _RATIONAL = frozenset(("add", "const", "multiply", "negative", "positive", "square", "subtract"))
-"""What is a quotient of polynomials if its arguments are, or nearly always."""
+"""Operations that never need a variable of their own."""
 
 
 class _NotRead(Exception):
@@ -94,6 +94,7 @@ class _Reader:
                 known = self.applied(op, parts)
                 if known is None:
                     known = self.variable((op, *((str(p.over), str(p.under)) for p in parts)))
+            self.spend(8 * (len(known.over) + len(known.under)))
             found.append(known)
         return found
 
@@ -151,10 +152,14 @@ class _Reader:
         if first == 1 or second == 1:
             return second if first == 1 else first
         each = _bits(first) + _bits(second) + 8 * self.ring.nvars() + 64  # exponents, too
-        self.left -= len(first) * len(second) * each
+        self.spend(len(first) * len(second) * each)
+        return first * second
+
+    def spend(self, bits: int) -> None:
+        """Count what is made, and stop where it is too much."""
+        self.left -= bits
         if self.left < 0:
             raise _NotRead
-        return first * second
 
 
 def _bits(polynomial: Any) -> int:
