@@ -495,8 +495,9 @@ def family(build: Callable[[Any], Measure], theta: Alphabet) -> PriorSet:
         For a finite alphabet of theta a union of priors. For intervals, with a finite secret and a
         ``build`` that returns ``bl.pmf([...])`` of NumPy expressions in theta, figures come from
         branch and bound over theta. They are ``certified`` where exact arithmetic shows that the
-        probabilities add up to 1 and intervals that none is negative; else ``conditional`` on that,
-        which is checked at some points. Elsewhere they are estimates: the best theta found.
+        probabilities add up to 1, and intervals that none is negative and that nothing in them is
+        infinite or NaN at any theta; else ``conditional`` on that, which is checked at some points.
+        Elsewhere they are estimates: the best theta found.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from scipy import stats
 
 import borel as bl
 from borel import settings
+from borel.engine import certified_engine
 from borel.engine.problem.budget import within_budget
 from borel.guarantees import PML
 from borel.numerics.balls.interpreter import Slice
@@ -450,3 +451,30 @@ def test_facts_that_outlive_a_figure_are_made_apart():
             assert settings.now() == 0 and settings.deadline() == 5
             settings.work("programmes", 1000)
         assert settings.now() == before
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        bl.Mechanism(
+            lambda y, x: (1 - x) + x / (2 * np.sqrt(y)),
+            secret=bl.Interval(0, 1),
+            outcome=bl.Interval(0, 1),
+        ),
+        bl.mechanisms.laplace(b=0.5, secret=bl.Interval(0, 1)).clip(0, 1),
+    ],
+)
+def test_figures_share_the_graphs_of_a_kernel_and_nothing_else(mechanism):
+    """What a figure keeps with a kernel, or with the prior, another one does not see."""
+    joint = bl.uniform(bl.Interval(0, 1)) * mechanism
+    one, other = certified_engine(joint), certified_engine(joint)
+    for a, b in zip(
+        (one.surface, *one.at_atoms.values()),
+        (other.surface, *other.at_atoms.values()),
+        strict=True,
+    ):
+        assert a.plain is b.plain
+        for first, second in ((a, b), (a.as_given, b.as_given)):
+            assert first is not second and first.memo is not second.memo
+            assert first.secret is one.secret and second.secret is other.secret
+    assert one.secret.memo is not other.secret.memo

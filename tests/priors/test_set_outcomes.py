@@ -178,6 +178,15 @@ def test_a_family_is_maximised_over_its_parameter(seed):
     assert bl.pml(bl.priors.hull(ends) * mech).sup().status == "exact"
 
 
+def sticks(shares):
+    """Return the parts of a stick of which one share of the rest after another is broken off."""
+    parts, rest = [], 1.0
+    for share in shares:
+        parts.append(rest * share)
+        rest = rest * (1 - share)
+    return [*parts, rest]
+
+
 LAWS = {  # functions that are proved to be laws for all theta, and some that are not
     "a line": (lambda t: [t, 1 - t], (0, 1), True),
     "two lines": (lambda t: [0.75 * t, 0.25 * t, 1 - t], (0, 1), True),
@@ -194,6 +203,18 @@ LAWS = {  # functions that are proved to be laws for all theta, and some that ar
     "binary64": (lambda t: [0.1 * t, 0.2 * t, 1 - 0.3 * t], (0, 1), False),
     "not 1 at one theta": (lambda t: [np.where(t == 0.26, 0.9, t), 1 - t], (0, 1), False),
     "0 times infinity": (lambda t: [t / (t - 2) - 2 / (t - 2), t * 0], (2, 3), False),
+    "0 / 0 at one theta": (lambda t: [0.5 * abs(t - 0.25) / abs(t - 0.25), 0.5 + 0 * t],
+                           (0, 1), False),
+    "0 times infinity at 0.26": (lambda t: [0.5, 0.5 + 0 * np.where(t == 0.26, np.inf, t)],
+                                 (0, 1), False),
+    # both are -t**2 / -t**2, but one of them is infinite at 0 and the other no number
+    "infinite within": (lambda t: [np.where(np.isinf(1 / t + (1 - t) / (0 - t)), 0.1, 0.5),
+                                   1 - np.where(np.isinf(-t * t / (-t * t)), 0.1, 0.5)],
+                        (0, 1), False),
+    "too many terms": (lambda t: sticks([1 / (1 + np.exp(-t - k)) for k in range(12)]),
+                       (0, 1), False),
+    "too long powers": (lambda t: sticks([((((t * 0 + 1 / 3) ** 64) ** 64) ** 64) ** 64 * t]),
+                        (0, 1), False),
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ of any column are dropped.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from borel import settings
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.engine.problem.refinement import refine
+from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.graphs.rational_functions import constant_sum
-from borel.numerics.intervals import batched
+from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
@@ -52,14 +54,15 @@ class TracedFamily(Protocol):
 
 def are_laws(family: TracedFamily) -> bool:
     """Return whether probabilities are proved to be >= 0 and to add up to 1, for every theta."""
-    box = {
-        name: arithmetic.constant(*ends)
-        for name, *ends in zip(family.names, family.low[:, None], family.high[:, None], strict=True)
-    }
-    programs = family.programs or []
-    ranges = [program.run(box, everywhere=True).jet for program in programs]
-    positive = all((arithmetic.entry(jet, 0)[0] >= 0).all() for jet in ranges)
-    return positive and constant_sum([program.graph for program in programs]) == 1
+    box = dict(zip(family.names, zip(family.low, family.high, strict=True), strict=True))
+    graphs = [program.graph for program in family.programs or []]
+    builder = GraphBuilder(*graphs)
+    # an identity of quotients says nothing where a part of them is infinite, or no number
+    known = [builder.add("isfinite", k) for k in range(len(builder.nodes))]
+    known += [builder.add("less_equal", builder.constant(0.0), root) for root in builder.roots]
+    whole = reduce(lambda a, b: builder.add("logical_and", a, b), known)
+    low, _ = interpreter.evaluate(builder.graph(whole, family.names), box)
+    return bool(low.item() == 1) and constant_sum(graphs) == 1
 
 
 def least(v: np.ndarray, family: TracedFamily) -> Least:
