@@ -77,7 +77,7 @@ def _miss_of_one(prior: Measure) -> float | None:
 
 def _by_sum(prior: Measure) -> float | None:
     density = prior.density
-    if density is None or density.graph is None or prior.on.dim > 1:
+    if density is None or density.graph is None or not isinstance(prior.on, Integers):
         return None
     graph = plain(density)
     if not {*graph.inputs} <= {"x"} or not (density.log or prover(density)(graph)):
