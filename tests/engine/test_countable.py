@@ -224,6 +224,7 @@ SUMS = {  # written priors and whether their sums are proved, with P{X >= 3} by 
     "shifted": (lambda x: np.where(x < 2, 0.0, 0.5 ** (x - 1)), N0, True, F(1, 2)),
     "from above": (lambda x: 0.5 ** (6 - x), bl.Integers(None, 5), True, F(7, 8)),
     "misses 1": (lambda x: 0.5 ** (x + 1) * (1 + 1e-11), N0, False, F(1, 8)),
+    "misses 1, as floats may": (lambda x: 0.5 ** (x + 1) * (1 - 5e-10), N0, False, F(1, 8)),
 }  # fmt: skip
 
 
