@@ -224,6 +224,7 @@ SUMS = {  # written priors and whether their sums are proved, with P{X >= 3} by 
     "shifted": (lambda x: np.where(x < 2, 0.0, 0.5 ** (x - 1)), N0, True, F(1, 2)),
     "from above": (lambda x: 0.5 ** (6 - x), bl.Integers(None, 5), True, F(7, 8)),
     "misses 1": (lambda x: 0.5 ** (x + 1) * (1 + 1e-11), N0, False, F(1, 8)),
+    "misses 1, as floats may": (lambda x: 0.5 ** (x + 1) * (1 - 5e-10), N0, False, F(1, 8)),
 }  # fmt: skip
 
 
@@ -234,6 +235,31 @@ def test_sums_of_written_priors(name):
     bound = bl.pml(joint)(1)
     assert bound.status == ("exact" if proved else "conditional")
     assert inside(bound, F(3, 4) / (F(1, 4) + F(1, 2) * beyond)) or not proved
+
+
+OUTSIDE = {  # conditions that NumPy answers for NaN: they hold up to x = 5000 and for no x beyond
+    "a root": lambda x: np.sqrt(5000.5 - x) >= 0,
+    "a logarithm": lambda x: np.log(5000.5 - x) < np.inf,
+    "fmax": lambda x: np.fmax(np.sqrt(5000.5 - x), -1.0) >= 0,
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_nan_decides_far_out_is_part_of_the_sum(name):
+    """Of a mass of 1/100 beyond 5000, which no head shows, nothing may be proved."""
+    holds, far = OUTSIDE[name], lambda x: 0.01 * 0.5 ** (x - 5000)
+    density = lambda x: np.where(holds(x), 0.5 ** (x + 1), far(x))  # noqa: E731
+    joint = bl.Measure(density, on=N0, tail=lambda n: 1.0) * step(3)
+    assert bl.pml(joint)(1).status == "conditional"
+
+
+@pytest.mark.parametrize("off", [-4e-14, 4e-14])
+def test_a_sum_that_misses_1_a_little_widens_figures(off):
+    """The prior meant is the one written over its sum, which is 1 + off."""
+    joint = bl.Measure(lambda x: 0.5 ** (x + 1) * (1 + off), on=N0) * step(3)
+    bound = bl.pml(joint)(1)
+    assert bound.status == "exact" and bound.width < 1e-12
+    assert inside(bound, F(3, 4) / (F(1, 4) + F(1, 2) * F(1, 8)))
 
 
 def test_a_density_that_cannot_be_enclosed_gives_estimates():

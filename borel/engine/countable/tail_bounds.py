@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from flint import arb
 
+from borel.engine.problem.truncated_prior import off_by
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.arithmetic import Rules
 from borel.numerics.germs.exponential_scale import on_scale, powers, scales
@@ -206,6 +207,8 @@ class _Tail:
             p = _linear(self.prior.density)
             shifted = _shifted(p, float(k))
             mass = self._run(shifted, {})
+            if off := off_by(self.prior):  # the prior meant is that over its sum
+                mass = self.rules.multiply(mass, _range(1 - 2 * off, 1 + 2 * off))
             yield _Part(self._run(along, {}), mass, mass)
 
     def _run(self, graph: Graph, more: dict[str, Any]) -> Real:
@@ -221,7 +224,11 @@ class _Tail:
 
 
 def _number(value: float) -> Power:
-    return box((arb(value), arb(value)), still=True)
+    return _range(value, value)
+
+
+def _range(low: float, high: float) -> Power:
+    return box((arb(low), arb(high)), still=True)
 
 
 def _linear(density: Density) -> Graph:

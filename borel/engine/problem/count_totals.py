@@ -20,17 +20,21 @@ from borel.numerics.balls.integral import ArbEnclosure
 from borel.numerics.balls.interpreter import Prepared
 from borel.numerics.balls.ranges import INF, NEG_INF, ZERO_BALL
 from borel.numerics.graphs import rewrite
-from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder
+from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.operations import TRUTHS
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import sum_outward
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.alphabets import Integers
 
 _BITS = 80
 _HEADS = [4**k for k in range(3, 10)]
 _LITTLE = 1e-16
+_LOOKED_AT = 4**7
+"""So many outcomes of a head are summed though nothing bounds the sum beyond it."""
 
 
 def total_at(graph: Graph, outcome: Integers, x: float, until: float) -> tuple[float, float]:
@@ -51,13 +55,15 @@ def total_at(graph: Graph, outcome: Integers, x: float, until: float) -> tuple[f
         graph = rewrite.simplified(graph.bind({"x": x}))
     for count in _HEADS:
         head = heads(outcome, count)
+        rest = beyond(graph, outcome, head)
+        if count > _LOOKED_AT and rest[1] == math.inf:
+            continue  # the head alone would say no more than that the sum is not less
         ends = interpreter.evaluate(graph, {n: (head, head) for n in graph.inputs})
         ends = (
             np.broadcast_to(np.maximum(ends[0], 0.0), head.shape),
             np.broadcast_to(ends[1], head.shape),
         )
         own = sum_outward(*ends)
-        rest = beyond(graph, outcome, head)
         low = max(low, math.nextafter(float(own[0]) + rest[0], 0.0))
         high = min(high, math.nextafter(float(own[1]) + rest[1], math.inf))
         if rest[1] - rest[0] <= _LITTLE or settings.late(until):
@@ -80,7 +86,10 @@ def beyond(
         for end, edge, side in ((outcome.upper, head[-1], 1), (outcome.lower, head[0], -1)):
             if end is None:
                 far = _settled(graph, float(edge), side) if x is None else graph
-                f = Prepared(far, "y").at({} if x is None else {"x": x})
+                prepared = Prepared(far, "y")
+                if prepared.doubtful:  # decisions here would not be those of NumPy
+                    return 0.0, math.inf
+                f = prepared.at({} if x is None else {"x": x})
                 parts.append(_tail(f, float(edge), side))
             elif (end - edge) * side > 0:
                 return 0.0, math.inf
@@ -92,17 +101,17 @@ def _settled(graph: Graph, edge: float, side: int) -> Graph:
     """Return a function of y without the conditions that are the same for all y beyond an edge."""
     if "where" not in graph.operations:
         return graph
-    box = {"y": (edge, math.inf) if side > 0 else (-math.inf, edge)}
-    build, place = GraphBuilder(), []
-    for op, args in graph.nodes:
-        if op == "where":
-            test = Graph(graph.nodes[: args[0] + 1], graph.inputs)
-            no, yes = (float(end) for end in interpreter.evaluate(test, box))
+    ends = np.sort(np.array([edge, side * math.inf]))
+    box, build = {"y": (ends[0], ends[1])}, GraphBuilder()
+
+    def rule(op: str, *args: int) -> int:
+        if op == "where" and build.nodes[args[0]][0] in TRUTHS:
+            no, yes = interpreter.evaluate(build.graph(args[0], graph.inputs), box)
             if no == yes:
-                place.append(place[args[1] if yes else args[2]])
-                continue
-        place.append(build.add(op, *(args if op in LEAVES else (place[a] for a in args))))
-    return rewrite.simplified(build.graph(place[-1], graph.inputs))
+                return args[1] if yes else args[2]
+        return build.add(op, *args)
+
+    return rewrite.simplified(build.graph(build.append(graph, rule)[-1], graph.inputs))
 
 
 def _tail(f: Any, edge: float, side: int) -> tuple[float, float]:

@@ -220,11 +220,12 @@ def _settling(mechanism: Mechanism) -> Normalisation | None:
         below, above = bool(secret.lower != head[0]), bool(secret.upper != head[-1])
         low = np.concatenate([[-math.inf][:below], head, [head[-1] + 1][:above]])
         high = np.concatenate([[head[0] - 1][:below], head, [math.inf][:above]])
-        found = interpreter.evaluate(total, {"x": (low, high)})
+        ends = interpreter.evaluate(total, {"x": (low, high)})
+        found = [np.broadcast_to(end, low.shape) for end in ends]
         off = np.maximum(1 - found[0], found[1] - 1)
         for k in np.flatnonzero((off > LOOSE) & (low == high)):
-            ends = float(found[0][k]), float(found[1][k])
-            require_one(density, ends, repr(mechanism), f"x = {low[k]:.17g}")
+            mass = float(found[0][k]), float(found[1][k])
+            require_one(density, mass, repr(mechanism), f"x = {low[k]:.17g}")
         if off.max() <= LOOSE:
             return _known(float(off.max()), "sum", f"at {len(head)} secrets and for all beyond")
     return None

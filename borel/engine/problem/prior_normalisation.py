@@ -77,7 +77,7 @@ def _miss_of_one(prior: Measure) -> float | None:
 
 def _by_sum(prior: Measure) -> float | None:
     density = prior.density
-    if density is None or density.graph is None or prior.on.dim > 1:
+    if density is None or density.graph is None or not isinstance(prior.on, Integers):
         return None
     graph = plain(density)
     if not {*graph.inputs} <= {"x"} or not (density.log or prover(density)(graph)):
@@ -87,7 +87,8 @@ def _by_sum(prior: Measure) -> float | None:
         sums = total_at(Graph(nodes, ("y",)), prior.on, 0.0, settings.deadline(_SHARE))
     except NotEnclosed:
         return None
-    require_one(density, sums, repr(prior), allowed=prior._rounding)
+    # as the constructor has it: of p (1 - p)^x, p = 10^-7, floats miss 10^-9
+    require_one(density, sums, repr(prior), allowed=max(prior._rounding, 1e-9))
     off = max(1 - sums[0], sums[1] - 1)
     return off if off <= MISS else None
 

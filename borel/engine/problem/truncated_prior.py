@@ -71,9 +71,9 @@ def head_of_prior(
     points = points.astype(float)
     assert prior.density is not None
     low, high = evaluate(prior.density, {"x": (points, points)})
-    off = _off_by(prior)
+    off = off_by(prior)
     if off:  # the prior meant is that over its sum
-        low, high = low * (1 - off) * (1 - U), high * (1 + 2 * off) * (1 + U)
+        low, high = low * (1 - off - 4 * U), high * (1 + 2 * off + 4 * U)
     beyond, below = [], []
     if alphabet.upper is None:
         beyond, below = [points[-1] + 1], [np.inf]
@@ -95,7 +95,7 @@ def head_of_prior(
     return Head(points, low, high, tail, (np.array(beyond), np.array(below)))
 
 
-def _off_by(prior: Measure) -> float | None:
+def off_by(prior: Measure) -> float | None:
     """Return how far from 1 the sum may be, where no proved tail says it all; None if not known."""
     return None if prior.tail is not None and prior.tail.proof else miss(prior)
 
@@ -103,7 +103,7 @@ def _off_by(prior: Measure) -> float | None:
 def assumed(prior: Measure) -> list[str]:
     """Say what is not proved of a countable prior."""
     proved = prior.tail is not None and bool(prior.tail.proof)
-    if prior.on.kind != "countable" or proved or _off_by(prior) is not None:
+    if prior.on.kind != "countable" or proved or off_by(prior) is not None:
         return []
     if prior.tail is None:
         return ["prior normalised: checked; its tail is 1 minus the head"]
