@@ -92,8 +92,8 @@ class Measure(HoldsFunctions):
     tail : callable, optional
         For a countable alphabet: ``n -> upper bound on P(X > n)``, or on P(abs(X) > n) where the
         alphabet has no lower end; it is *declared*, and figures that use it are ``conditional``.
-        It is not read where the sum of the density is proved to be 1, as of formulas that fall
-        from some n on and not slower than n^-2.5.
+        It is not read where the sum of the density is proved to be 1: that of a formula which
+        falls from some n on, at least as fast as n^-2.5.
     envelope : callable, optional
         An integrable function above the density; kept for the certified engine.
     masses : dict, optional

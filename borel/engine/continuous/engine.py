@@ -148,7 +148,7 @@ class CertifiedEngine(LawMeasures):
         self._memo, self._at_outcomes = Memo(), Memo(most=65)
 
     def _surfaces(self) -> list[Surface]:
-        """Return the kernel, and the masses of atoms, of which nothing was asked."""
+        """Return the kernel and then the masses of atoms, for `Surface.anew`: ask them nothing."""
         mechanism = self.joint.mechanism
         densities = mechanism.density, *mechanism.masses.values()
         return [Surface(one, self.secret) for one in densities]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _CACHED = 128
 _KEPT = 1 << 18
-"""So many numbers of draws, and of the laws of their outcomes, are kept at most."""
+"""Draws times labels, of secrets and outcomes: of more than that no block is kept."""
 
 
 class FiniteDraws(DrawMeasures, DrawLaws):
@@ -65,7 +65,7 @@ class FiniteDraws(DrawMeasures, DrawLaws):
 
     @property
     def _parts(self) -> Iterable[list[tuple[np.ndarray, Part]]]:
-        """The blocks of the whole kernel, kept where they are small: laws ask for them often."""
+        """The draws in blocks, against the whole kernel; a law asks for them at every level."""
         prior, kernel = self.joint.prior, self.matrix
         if prior.size * sum(kernel.shape) > _KEPT:
             return self._blocks(kernel)

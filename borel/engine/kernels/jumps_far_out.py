@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from borel.numerics.intervals.batched import Box
 
 _MOST = 16
+"""Of more jumps than that nothing is said: each of them is followed along the half-line."""
 
 
 def jumps_far_out(
@@ -35,8 +36,8 @@ def jumps_far_out(
     """
     if len(surface.secret.atoms):
         return None
-    few = (~even).sum() <= _MOST and JUMPS & surface.graph.operations
-    if np.isfinite([low, high]).sum() != 1 or not few:
+    half_line = np.isfinite([low, high]).sum() == 1
+    if not half_line or (~even).sum() > _MOST or not JUMPS & surface.graph.operations:
         return None
     out, (name,) = np.zeros((2, len(even))), surface.secret.names
     for k in np.flatnonzero(~even):

@@ -71,23 +71,29 @@ def _miss_of_one(prior: Measure) -> float | None:
         return about["miss"]
     if name in FAMILIES:
         return 0.0
-    prove = _by_sum if isinstance(prior.on, Integers) else _by_integral
-    return prior._memo.apart(("miss", settings.current().budget), lambda: prove(prior))
+    return prior._memo.apart(("miss", settings.current().budget), lambda: _by_total(prior))
 
 
-def _by_sum(prior: Measure) -> float | None:
+def _by_total(prior: Measure) -> float | None:
+    if isinstance(prior.on, Integers):
+        return _by_sum(prior, prior.on)
+    return _by_integral(prior)
+
+
+def _by_sum(prior: Measure, line: Integers) -> float | None:
     density = prior.density
-    if density is None or density.graph is None or not isinstance(prior.on, Integers):
+    if density is None or density.graph is None:
         return None
     graph = plain(density)
     if not {*graph.inputs} <= {"x"} or not (density.log or prover(density)(graph)):
         return None
+    # what sums over outcomes calls them y
     nodes = tuple(("input", ("y",)) if op == "input" else (op, args) for op, args in graph.nodes)
     try:
-        sums = total_at(Graph(nodes, ("y",)), prior.on, 0.0, settings.deadline(_SHARE))
+        sums = total_at(Graph(nodes, ("y",)), line, 0.0, settings.deadline(_SHARE))
     except NotEnclosed:
         return None
-    # as the constructor has it: of p (1 - p)^x, p = 10^-7, floats miss 10^-9
+    # the constructor allows as much: the floats of p (1 - p)^x with p = 10^-7 miss 1 by 10^-9
     require_one(density, sums, repr(prior), allowed=max(prior._rounding, 1e-9))
     off = max(1 - sums[0], sums[1] - 1)
     return off if off <= MISS else None

@@ -469,9 +469,9 @@ class Surface:
         return sorted(found)
 
     def anew(self, secret: Secret) -> Surface:
-        """Return a kernel of which nothing was asked beside a secret like its own.
+        """Return a copy of a kernel that nothing was asked of yet, beside an equal secret.
 
-        The graphs are the same: making them takes longer than a figure at one outcome.
+        They share graphs, which take longer to make than a figure at one outcome, and no results.
         """
         out = copy(self)
         out.secret = secret

@@ -30,10 +30,10 @@ class _NotRead(Exception):
 
 
 def constant_sum(graphs: Sequence[Graph]) -> Fraction | None:
-    """Return what some graphs add up to wherever all of their nodes are numbers, if it is one.
+    """Return what some graphs add up to, if that is the same number for all inputs; else None.
 
-    A node that is infinite, or NaN, is none: 1 / (1 / u) is not said to be u where u = 0. None
-    where the sum is not seen to be one number.
+    It holds where all of their nodes are finite. Where one is infinite or NaN nothing is said:
+    1 / (1 / u) is read as u, though at u = 0 it is not.
 
     Examples
     --------
