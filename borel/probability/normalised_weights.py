@@ -169,7 +169,8 @@ def _value(
 
 
 def _require_positive(what: str, low: float, high: float, where: str) -> None:
-    if low <= 0 < high < math.inf:
+    # an integral of 0 is enclosed by the floats next to 0
+    if low <= 0 and math.ulp(0.0) < high < math.inf:
         raise NotYet(
             f"{what}: normalise=True",
             missing=f"the integral of this weight over y at {where}: it may be 0, as far as is "
