@@ -30,7 +30,7 @@ from borel.probability.generators import resting_on
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ROUNDS = 40
+_ROUNDS, _FEW = 40, 2
 _SLOW, _IDLE = 0.02, 2
 _PARTS = (0.01, 25.0)
 """What proofs leave, in units of the tolerance, between what was found and what is proved.
@@ -73,7 +73,7 @@ class CellEnvelope(OpenEnvelope):
         if delta < 1:
             proved = self._by_choices(lambda search: self._level_by_choices(search, delta))
             if proved is not None:
-                return proved
+                return self._narrowed(proved, lambda ends: self._level(delta, ends, known, _FEW))
 
         low, high = self._level(delta, (0.0, math.inf), known)
         if high - low > 1e-3:
@@ -83,7 +83,11 @@ class CellEnvelope(OpenEnvelope):
         return self._bound(low, high)
 
     def _level(
-        self, delta: Fraction, ends: tuple[float, float], known: tuple[float, float]
+        self,
+        delta: Fraction,
+        ends: tuple[float, float],
+        known: tuple[float, float],
+        rounds: int = _ROUNDS,
     ) -> tuple[float, float]:
         """Narrow the ends of epsilon_c(delta) by programmes of cells."""
 
@@ -94,7 +98,7 @@ class CellEnvelope(OpenEnvelope):
             low, high = (ratio_of(self.sign, end) for end in (lower.lower, upper.upper))
             return nats(low, 0), nats(high, 1), upper.price, upper.upper, lower.weights
 
-        return self._refined(solve, ends, known)
+        return self._refined(solve, ends, known, rounds)
 
     def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level."""
@@ -106,12 +110,18 @@ class CellEnvelope(OpenEnvelope):
         if closed and threshold.t is not None:
             proved = self._by_choices(lambda search: self._mass_by_choices(search, threshold))
             if proved is not None:
-                return proved
+                return self._narrowed(
+                    proved, lambda ends: self._mass(threshold, closed, ends, _FEW)
+                )
 
         return self._bound(*self._mass(threshold, closed, (0.0, 1.0)), **about)
 
     def _mass(
-        self, threshold: EnvelopeThreshold, closed: bool, known: tuple[float, float]
+        self,
+        threshold: EnvelopeThreshold,
+        closed: bool,
+        known: tuple[float, float],
+        rounds: int = _ROUNDS,
     ) -> tuple[float, float]:
         """Narrow the ends of delta_c at a level by programmes of cells."""
 
@@ -120,13 +130,14 @@ class CellEnvelope(OpenEnvelope):
             lower, upper = _both(programmes, lambda p, _: p.value(*ends, closed=closed))
             return lower[0], upper[1], upper[3], threshold.lower, lower[2]
 
-        return self._refined(solve, known)
+        return self._refined(solve, known, rounds=rounds)
 
     def _refined(
         self,
         solve: Callable[[Any, tuple[float, float], float], tuple],
         ends: tuple[float, float],
         known: tuple[float, float] = (0.0, math.inf),
+        rounds: int = _ROUNDS,
     ) -> tuple[float, float]:
         """Enclose a figure by programmes of cells, cut where a programme's dual is loose.
 
@@ -139,6 +150,8 @@ class CellEnvelope(OpenEnvelope):
             Ends of the figure that are proved here.
         known : tuple of float
             Those proved elsewhere: cells are cut until both together are narrow.
+        rounds : int
+            How often cells are cut.
         """
         tol, gap, idle = settings.current().tol, 1e-4, 0
         own = before = ends
@@ -164,7 +177,7 @@ class CellEnvelope(OpenEnvelope):
             lambda *_: self.cells.cut(programmes[1], *dual),
             settled=settled,
             until=settings.search_deadline(),
-            rounds=_ROUNDS,
+            rounds=rounds,
             ends=ends,
         )
 
@@ -198,6 +211,13 @@ class CellEnvelope(OpenEnvelope):
             if proved is not None:
                 return proved
         return None
+
+    def _narrowed(self, known: Bound, narrow: Callable[[tuple], tuple[float, float]]) -> Bound:
+        """Return a figure whose ends cells may bring nearer."""
+        if known.width <= settings.current().tol or self.cells is None:
+            return known
+        low, high = narrow((known.lower, known.upper))
+        return self._bound(low, high, known.assumptions, units=known.units)
 
     # -- proofs of what the search finds ----------------------------------------------------------
 
@@ -260,12 +280,6 @@ class BoxEnvelope(CellEnvelope):
         """Enclose delta_c at a level."""
         known = self.law.delta(threshold, closed=closed)
         return self._narrowed(known, lambda ends: self._mass(threshold, closed, ends))
-
-    def _narrowed(self, known: Bound, narrow: Callable[[tuple], tuple[float, float]]) -> Bound:
-        if known.width <= settings.current().tol or self.cells is None:
-            return known
-        low, high = narrow((known.lower, known.upper))
-        return self._bound(low, high, known.assumptions, units=known.units)
 
 
 class CertainEnvelope(OpenEnvelope):
