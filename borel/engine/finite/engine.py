@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.finite.measures import FiniteMeasures
 from borel.engine.problem.discretised_pair import fuzzy
 from borel.errors import InvalidInput
@@ -177,15 +178,31 @@ class FiniteEngine(FiniteMeasures):
             low[zero] = high[zero] = np.where(top == 0, least, np.inf)[zero]
         return low, high
 
+    def _logs(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage at every outcome."""
+        find = partial(self._settled, kind, log_ratio_bounds, 0.0)
+        return self._memo.fact(("logs", kind), find)
+
+    def _ratios(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose e^leakage at every outcome."""
+        return self._memo.fact(("ratios", kind), partial(self._settled, kind, ratio_bounds, 1.0))
+
     def _enclosed(self, kind: str) -> Values:
-        logs = self._settled(kind, log_ratio_bounds, 0.0)
-        ratios = self._settled(kind, ratio_bounds, 1.0)
-        return Values(*logs, *ratios, *self._masses, self._top == 0)
+        return Values(*self._logs(kind), *self._ratios(kind), *self._masses, self._top == 0)
+
+    def _at(self, kind: str, y: Any) -> Bound:
+        if self.joint.rational:
+            return super()._at(kind, y)
+        column = int(self.mechanism.outcome.positions(y))
+        low, high = (float(end[column]) for end in self._logs(kind))
+        ratio = Ratio(*(end[column] for end in self._ratios(kind)))
+        notes = self.assumptions + ((OUTSIDE,) if self._top[column] == 0 else ())
+        return self.bound(low, high, assumptions=notes, exact_ratio=ratio)
 
     def _sup(self, kind: str) -> Bound:
         if self.joint.rational:
             return super()._sup(kind)
-        low, high = self._settled(kind, log_ratio_bounds, 0.0)
+        low, high = self._logs(kind)
         best = int(low.argmax())
         at = (high >= low[best]).nonzero()[0]  # where it may be attained
         ratio = Ratio(*(float(end.max()) for end in self._settled(kind, ratio_bounds, 1.0, at)))
@@ -196,7 +213,7 @@ class FiniteEngine(FiniteMeasures):
         """Return lower ends, upper ends and the status at many outcomes."""
         if self.joint.rational:
             return super().curve(kind, y)
-        low, high = self._settled(kind, log_ratio_bounds, 0.0)
+        low, high = self._logs(kind)
         chosen = self.mechanism.outcome.positions(y)
         low, high = low[chosen], high[chosen]
         return low, high, self.statuses(low, high)
