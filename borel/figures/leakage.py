@@ -288,9 +288,10 @@ _OUTLINES, _SHORT = Memo(8), 10_000
 
 def _outline(points: Any, shape: tuple[int, ...]) -> xr.Dataset:
     """Return a curve over outcomes whose values are yet to come."""
-    import xarray as xr
 
     def make(coords: Any) -> xr.Dataset:
+        import xarray as xr
+
         empty = np.broadcast_to(0.0, shape)
         levels = {end: ("y", empty, {"units": "nats"}) for end in ("lower", "upper")}
         return xr.Dataset({**levels, "status": ("y", empty)}, coords)

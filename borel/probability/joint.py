@@ -106,7 +106,7 @@ class Joint(Remade):
             return p
         return np.asarray(p, float)
 
-    @property
+    @cached_property
     def rational(self) -> bool:
         """Whether prior and matrix are Fractions, so that ratios are exact."""
         return self.finite and self.prior.rational and self.mechanism.rational

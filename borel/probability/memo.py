@@ -87,9 +87,9 @@ class Memo:
         What another figure left is not taken: how far it came depends on what that one asked for.
         """
         of = settings.meter_of_figure()
-        if key not in self._values or self._values[key][0] is not of:
-            self._values[key] = of, self._computed(key, compute)
-        return self._values[key][1]
+        if (found := self._values.get(key)) is None or found[0] is not of:
+            found = self._values[key] = of, self._computed(key, compute)
+        return found[1]
 
     def figure(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """Return a figure that is computed once with the same options."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.finite.measures import FiniteMeasures
 from borel.engine.problem.discretised_pair import fuzzy
 from borel.errors import InvalidInput
@@ -50,8 +51,6 @@ def _require_floats(what: str, values: np.ndarray, floats: np.ndarray) -> None:
 def _nonzero(values: Scaled) -> Scaled:
     """Put 1 where a number is 0, so that it may be divided by."""
     zero = values.hi == 0
-    if not zero.any():
-        return values
     return Scaled(*(np.where(zero, o, v) for o, v in zip(ONE, values, strict=True)))
 
 
@@ -73,7 +72,7 @@ class FiniteEngine(FiniteMeasures):
         self.assumptions: tuple[str, ...] = ()
         self._memo = Memo()
         p = joint.probabilities
-        self.support = np.flatnonzero(np.asarray(p != 0, bool))
+        self.support = p.nonzero()[0]
         if not joint.rational:
             self.matrix = self.mechanism.floats
             if joint.prior.rational:
@@ -133,7 +132,7 @@ class FiniteEngine(FiniteMeasures):
     def witness(self, kind: str, column: int) -> dict:
         """Return the outcome and the secret that attain PML, or PMC, there."""
         rows = self.mechanism.matrix[self.support, column]
-        row = self.support[int(np.argmax(rows) if kind == "pml" else np.argmin(rows))]
+        row = self.support[rows.argmax() if kind == "pml" else rows.argmin()]
         return {
             "x": self.mechanism.secret.labels[row],
             "y": self.mechanism.outcome.labels[column],
@@ -151,35 +150,61 @@ class FiniteEngine(FiniteMeasures):
             return self._rational(self._exact_marginal, self._bottom)
         return self._enclosed("pmc")
 
-    def _pair_of(self, kind: str) -> tuple[Scaled, Scaled]:
-        """Return numerator and denominator of e^leakage, in floats."""
-        if kind == "pml":
-            return self._entries(self._top), self._marginal
+    @cached_property
+    def _pml_pair(self) -> tuple[Scaled, Scaled]:
+        """Numerator and denominator of e^PML, in floats."""
+        return self._entries(self._top), self._marginal
+
+    @cached_property
+    def _pmc_pair(self) -> tuple[Scaled, Scaled]:
+        """Numerator and denominator of e^PMC, in floats."""
         return self._marginal, self._entries(self._bottom)
 
     def _settled(
-        self, kind: str, enclose: Any, least: float, at: Any = slice(None)
+        self, kind: str, enclose: Any, least: float, at: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the leakage (or its ratio) at positions; infinities and conventions put in."""
-        num, den = (Scaled(*(v[at] for v in part)) for part in self._pair_of(kind))
+        num, den = self._pml_pair if kind == "pml" else self._pmc_pair
+        if at is not None:
+            num, den = (Scaled(*(v[at] for v in part)) for part in (num, den))
+        if some := not (num.hi.all() and den.hi.all()):
+            zero = (num.hi == 0) | (den.hi == 0)
+            num, den = _nonzero(num), _nonzero(den)
         # a divergence is >= 0
-        low, high = (np.maximum(end, least) for end in enclose(_nonzero(num), _nonzero(den)))
-        if (zero := (num.hi == 0) | (den.hi == 0)).any():
+        low, high = (np.maximum(end, least) for end in enclose(num, den))
+        if some:
             # at an outcome outside the support it is 0 by convention, else infinite
-            low[zero] = high[zero] = np.where(self._top[at] == 0, least, np.inf)[zero]
+            top = self._top if at is None else self._top[at]
+            low[zero] = high[zero] = np.where(top == 0, least, np.inf)[zero]
         return low, high
 
+    def _logs(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage at every outcome."""
+        find = partial(self._settled, kind, log_ratio_bounds, 0.0)
+        return self._memo.fact(("logs", kind), find)
+
+    def _ratios(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose e^leakage at every outcome."""
+        return self._memo.fact(("ratios", kind), partial(self._settled, kind, ratio_bounds, 1.0))
+
     def _enclosed(self, kind: str) -> Values:
-        logs = self._settled(kind, log_ratio_bounds, 0.0)
-        ratios = self._settled(kind, ratio_bounds, 1.0)
-        return Values(*logs, *ratios, *self._masses, self._top == 0)
+        return Values(*self._logs(kind), *self._ratios(kind), *self._masses, self._top == 0)
+
+    def _at(self, kind: str, y: Any) -> Bound:
+        if self.joint.rational:
+            return super()._at(kind, y)
+        column = int(self.mechanism.outcome.positions(y))
+        low, high = (float(end[column]) for end in self._logs(kind))
+        ratio = Ratio(*(end[column] for end in self._ratios(kind)))
+        notes = self.assumptions + ((OUTSIDE,) if self._top[column] == 0 else ())
+        return self.bound(low, high, assumptions=notes, exact_ratio=ratio)
 
     def _sup(self, kind: str) -> Bound:
         if self.joint.rational:
             return super()._sup(kind)
-        low, high = self._settled(kind, log_ratio_bounds, 0.0)
-        best = int(np.argmax(low))
-        at = np.flatnonzero(high >= low[best])  # where it may be attained
+        low, high = self._logs(kind)
+        best = int(low.argmax())
+        at = (high >= low[best]).nonzero()[0]  # where it may be attained
         ratio = Ratio(*(float(end.max()) for end in self._settled(kind, ratio_bounds, 1.0, at)))
         about = {"exact_ratio": ratio, "witness": self.witness(kind, best)}
         return self._bound(float(low[best]), float(high[at].max()), **about)
@@ -188,7 +213,7 @@ class FiniteEngine(FiniteMeasures):
         """Return lower ends, upper ends and the status at many outcomes."""
         if self.joint.rational:
             return super().curve(kind, y)
-        low, high = self._settled(kind, log_ratio_bounds, 0.0)
+        low, high = self._logs(kind)
         chosen = self.mechanism.outcome.positions(y)
         low, high = low[chosen], high[chosen]
         return low, high, self.statuses(low, high)
@@ -286,7 +311,7 @@ class FiniteEngine(FiniteMeasures):
 
             even = [Fraction(int(p != 0), len(self.support)) for p in self.joint.probabilities]
             return FiniteEngine(Joint(pmf(even, on=self.mechanism.secret), self.mechanism)).ldp()
-        live = np.flatnonzero(np.asarray(self._top != 0, bool))
+        live = self._live
         top, bottom = self._top[live], self._bottom[live]
         if (bottom == 0).any():
             j = live[int(np.argmax(np.asarray(bottom == 0, bool)))]
@@ -308,14 +333,14 @@ class FiniteEngine(FiniteMeasures):
             max(float(log.lower.max()), 0.0),
             max(float(log.upper.max()), 0.0),
             exact_ratio=Ratio(max(float(ratio.lower.max()), 1.0), float(ratio.upper.max())),
-            witness=self._pair(live[int(np.argmax(log.upper))]),
+            witness=self._pair(live[log.upper.argmax()]),
         )
 
     def _pair(self, column: Any) -> dict:
         """Return the pair of secrets that an outcome tells apart best."""
         rows = self.mechanism.matrix[self.support, column]
         labels = self.mechanism.secret.labels
-        high, low = (self.support[int(f(rows))] for f in (np.argmax, np.argmin))
+        high, low = self.support[rows.argmax()], self.support[rows.argmin()]
         outcome = self.mechanism.outcome.labels[int(column)]
         return {"x": labels[high], "x'": labels[low], "y": outcome}
 

@@ -60,7 +60,7 @@ class FiniteMeasures(FiniteEvents):
     @cached_property
     def _live(self) -> np.ndarray:
         """The outcomes of positive probability."""
-        return np.flatnonzero(np.asarray(self._top != 0, bool))
+        return self._top.nonzero()[0]
 
     @property
     def _single(self) -> bool:

@@ -19,10 +19,17 @@ U = 2.0**-53
 TINY = 2.0**-1074
 NORMAL = 2.0**-1022
 MOST = math.ldexp(1 - U, 1024)
-_SPLITTER = 134217729.0  # 2**27 + 1
-_LN2_HI = float.fromhex("0x1.62E428p-1")  # 22 bits: times an exponent below 2**31 it is exact
-_LN2_LO = float.fromhex("0x1.FBE8E7BCD5E4Fp-23")  # the rest of ln 2, to 2**-78
-_LOG_TERMS = 10
+
+# NumPy converts a Python number in each operation, which takes half as long as the operation itself
+# on a few entries: what every figure of a table goes through has its numbers as arrays
+_ZERO, _ONE, _INF, _MINUS_INF = map(np.array, (0.0, 1.0, math.inf, -math.inf))
+_WIDER, _LEAST, _NORMAL = map(np.array, (1 + 8 * U, TINY, NORMAL))
+_SPLITTER = np.array(134217729.0)  # 2**27 + 1
+_SQRT_2 = np.array(math.sqrt(2))
+# ln 2: its first 22 bits, which times an exponent below 2**31 are exact, and the rest, to 2**-78
+_LN2_HI, _LN2_LO = map(np.array, map(float.fromhex, ("0x1.62E428p-1", "0x1.FBE8E7BCD5E4Fp-23")))
+_LOG_TERMS = [np.array(1.0 / (2 * k + 1)) for k in range(10, 0, -1)]
+_LOG_ERRORS = [np.array(error) for error in (0.375 * U, 2.0**-71, 128 * U * U)]
 
 
 class Scaled(NamedTuple):
@@ -63,19 +70,19 @@ def two_prod(a, b):
 def floor_sum(hi, lo):
     """Return the largest float found that is <= hi + lo, for exact hi and lo."""
     s, e = two_sum(hi, lo)
-    return np.where(e < 0, np.nextafter(s, -np.inf), s)
+    return np.where(e < _ZERO, np.nextafter(s, _MINUS_INF), s)
 
 
 def ceil_sum(hi, lo):
     """Return the smallest float found that is >= hi + lo, for exact hi and lo."""
     s, e = two_sum(hi, lo)
-    return np.where(e > 0, np.nextafter(s, np.inf), s)
+    return np.where(e > _ZERO, np.nextafter(s, _INF), s)
 
 
 def scaled(values: np.ndarray, error: np.ndarray | float = 0.0) -> Scaled:
     """Bring positive floats (subnormal ones too) to a mantissa and an exponent, exactly."""
     hi, exponent = np.frexp(np.asarray(values, float))
-    zero = np.zeros_like(hi)
+    zero = np.zeros(hi.shape)
     return Scaled(hi, zero, exponent, error + zero)
 
 
@@ -86,7 +93,7 @@ def rounding_of(values: np.ndarray, relative: np.ndarray | float) -> np.ndarray:
     """
     values = np.asarray(values, float)
     error = np.zeros(values.shape)
-    if (subnormal := (values > 0) & (values < NORMAL)).any():
+    if (subnormal := (values > _ZERO) & (values < _NORMAL)).any():
         error[subnormal] = 0.5 * (TINY / values[subnormal])
     return np.maximum(relative, error)
 
@@ -296,10 +303,10 @@ def bounds(value: Scaled, least: np.ndarray | float = 1.0) -> Enclosure:
     """Enclose numbers, their errors included; these are divided by ``least`` for the upper end."""
     hi, lo, exponent, error = value
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
-        off = hi * error * (1 + 8 * U)
-        low = np.maximum(floor_sum(hi, lo - off - TINY), 0.0)
+        off = hi * error * _WIDER
+        low = np.maximum(floor_sum(hi, lo - off - _LEAST), _ZERO)
         # where nothing bounds a divisor from below this is infinite
-        high = ceil_sum(hi, lo + off / np.maximum(least, 0.0) * (1 + 8 * U) + TINY)
+        high = ceil_sum(hi, lo + off / np.maximum(least, _ZERO) * _WIDER + _LEAST)
         lower, upper = np.ldexp(low, exponent), np.ldexp(high, exponent)
     lower = np.minimum(lower, MOST)
     # ldexp is exact unless it leaves the normal range: then step outwards
@@ -315,10 +322,10 @@ def log_ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
     with np.errstate(divide="ignore", invalid="ignore"):
         # log(1 - e) >= -e / (1 - e) and log(1 + e) <= e, for each of the two errors; from an error
         # of 1 on there is no bound
-        down = num.error / np.maximum(1 - num.error, 0.0) + den.error
-        up = num.error + den.error / np.maximum(1 - den.error, 0.0)
-        low = floor_sum(hi, lo - (down + error) * (1 + 8 * U))
-        high = ceil_sum(hi, lo + (up + error) * (1 + 8 * U))
+        down = num.error / np.maximum(_ONE - num.error, _ZERO) + den.error
+        up = num.error + den.error / np.maximum(_ONE - den.error, _ZERO)
+        low = floor_sum(hi, lo - (down + error) * _WIDER)
+        high = ceil_sum(hi, lo + (up + error) * _WIDER)
     return Enclosure(low, high)
 
 
@@ -338,7 +345,7 @@ def log_scaled(num: Scaled, den: Scaled) -> tuple[np.ndarray, np.ndarray, np.nda
     10 u relative) and the dropped terms (below 2**-60 \|2 s\|) are less than 2**-55 \|2 s\|. The
     low part of s is below 3 u, and off by less than 10 u**2.
     """
-    shift = 1 - np.frexp(num.hi / den.hi * 1.4142135623730951)[1]
+    shift = 1 - np.frexp(num.hi / den.hi * _SQRT_2)[1]
     a, a_lo = np.ldexp(num.hi, shift), np.ldexp(num.lo, shift)
     power = num.exponent - den.exponent - shift
     top = a - den.hi  # exact: they are within a factor two
@@ -349,16 +356,17 @@ def log_scaled(num: Scaled, den: Scaled) -> tuple[np.ndarray, np.ndarray, np.nda
     s_lo = (((top - product) - e) + (a_lo - den.lo) - s * rest) / total
     # 1/(1+s)^2-type cross terms of s_lo in the series are below 0.03 |s_lo|: kept in first order
     z = s * s
-    series = np.zeros_like(s)
-    for k in range(_LOG_TERMS, 0, -1):
-        series += 1.0 / (2 * k + 1)
+    series = z * _LOG_TERMS[0]
+    for term in _LOG_TERMS[1:]:
+        series += term
         series *= z
-    double = 2 * s
-    small = 2 * s_lo * (1 + z) + double * series
+    double = s + s
+    small = (s_lo + s_lo) * (_ONE + z) + double * series
     a, b = two_sum(power * _LN2_HI, double)
     hi_out, lo_out = two_sum(a, b + (small + power * _LN2_LO))
     # small, below 0.0102 |2 s| + 7 u, and b are off by 8 u of themselves
-    error = 0.375 * U * np.abs(double) + (np.abs(power) * 2.0**-71 + 128 * U * U)
+    relative, by_power, least = _LOG_ERRORS
+    error = relative * np.abs(double) + (np.abs(power) * by_power + least)
     return hi_out, lo_out, error
 
 
