@@ -290,13 +290,10 @@ def lines_of(found: Compared, slack: float) -> Lines:
     )
 
 
-def ceilings_of(found: Compared, slack: float) -> Lines:
-    """Return lines of slope 0 that say of PML no more than what it is at most on each box."""
-    high = np.maximum(found.most() + 2 * slack, 0.0) * _UP
-    mass_low, mass_high, *line = (np.where(found.dead, 0.0, v) for v in _density(found, slack))
-    flat = Lines.flat(0.0, np.where(found.dead, 0.0, high), mass_low, mass_high)
-    level, tilt, doubt = line
-    return flat._replace(level=level, tilt=tilt, doubt=doubt, half=found.half, reach=found.reach)
+def masses_of(found: Compared, slack: float) -> Box:
+    """Enclose the probability of boxes on which the kernel was compared with f_Y."""
+    low, high = (np.where(found.dead, 0.0, v) for v in _density(found, slack)[:2])
+    return low, high
 
 
 def _best(lines: list[tuple[np.ndarray, np.ndarray]], sign: int) -> tuple[np.ndarray, np.ndarray]:
