@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from borel.numerics.intervals.batched import Box
 
-_STEPS, _CLOSE, _TOWARDS = 44, 2.0**-44, 0.2
+_STEPS, _CLOSE = 44, 2.0**-44
+_CLOSER = 2.0**-12, 2.0**-20, 2.0**-30
+"""How wide brackets are in the end, as a part of the level; of many draws together, one by one."""
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
 
 
@@ -83,24 +85,30 @@ class LineLaws(DrawLaws):
         lower, upper = super().pooled_quantiles(kind, low_level, high_level, top)
         if not math.isfinite(upper):
             return lower, upper
+        low = self._pooled(kind, lower, upper, lambda cdf: cdf[1] < low_level)[0]
+        high = self._pooled(kind, lower, upper, lambda cdf: ~(cdf[0] > high_level))[1]
+        return float(low), float(high)
+
+    def _pooled(self, kind: str, low: Any, high: Any, beyond: Callable[[Box], Any]) -> Box:
+        """Narrow a bracket of a quantile over all draws: it is beyond levels of which a cdf is."""
         few: list[_Crossing] = []
 
         def keep(part: Any) -> tuple:
-            few.append(_Crossing(self.lines(part, kind), lower, upper))
+            few.append(_Crossing(self.lines(part, kind), low, high))
             return (np.zeros(part.size),)
 
-        self.over_draws(keep)
-        size = sum(len(one.above[0]) for one in few)
-
         def cdf(t: Any) -> Box:
-            found = [one.cdf(t) for one in few]
-            low = sum(float(v[0].sum()) for v in found) / size * (1 - 4 * size * U)
-            high = sum(float(v[1].sum()) for v in found) / size * (1 + 4 * size * U)
-            return np.array(low), np.array(high)
+            found, size = [one.cdf(t) for one in few], sum(len(one.above[0]) for one in few)
+            least = sum(float(v[0].sum()) for v in found) / size * (1 - 4 * size * U)
+            most = sum(float(v[1].sum()) for v in found) / size * (1 + 4 * size * U)
+            return np.array(least), np.array(most)
 
-        ends = np.array(lower), np.array(upper)
-        low, high = _between(cdf, *ends, low_level, high_level, "right")
-        return float(low), float(high)
+        low, high = np.array(low), np.array(high)
+        for close in _CLOSER:  # a narrower bracket crosses fewer boxes
+            few.clear()
+            self.over_draws(keep)
+            low, high = _halved(lambda t: beyond(cdf(t)), low, high, close)
+        return low, high
 
 
 def _sum(parts: Box) -> Box:
@@ -118,14 +126,13 @@ class _Crossing:
     def __init__(self, lines: Lines, low: Any, high: Any, *, closed: bool = False):
         a, b = (np.reshape(v, (-1, 1)) for v in (low, high))
         (least, most), self.closed = lines.range(), closed
-        above = (least >= b) if closed else (least > b)
-        inner = ~above & ~(most < a)
-        self.slack = (above.shape[1] + 8) * U
+        below = ~(least >= b) if closed else ~(least > b)
+        self.slack = (least.shape[1] + 8) * U
         self.above = tuple(
-            np.where(above, m, 0.0).sum(axis=1) * (1 + s * self.slack)
-            for m, s in ((lines.mass_low, -1), (lines.mass_high, 1))
+            v * (1 + s * self.slack)
+            for v, s in zip(lines.wholly_above(b, closed), (-1, 1), strict=True)
         )
-        self.rows, box = np.nonzero(inner)
+        self.rows, box = np.divmod(np.flatnonzero(below & ~(most < a)), least.shape[1])
         self.lines = Lines(*(v[box] if v.ndim == 1 else v[self.rows, box] for v in lines))
 
     def masses(self, t: Any) -> Box:
@@ -146,42 +153,22 @@ class _Crossing:
 
 
 def _between(cdf: Callable[[Any], Box], low, high, least: float, most: float, side: str) -> Box:
-    """Enclose quantiles that are known to be between two levels, by narrowing brackets of them."""
+    """Enclose quantiles that are known to be between two levels, by halving."""
     last = np.where(np.isfinite(high), high, low)
-    # a quantile is not below a level at which the cdf is too small
-    first = _bracket(lambda t: cdf(t)[1] - least, lambda more: more < 0, low, last)[0]
+    # the cdf is too small at t: the quantile is not below it
+    first = _halved(lambda t: cdf(t)[1] < least, low, last, _CLOSE)[0]
     reached = np.greater if side == "right" else np.greater_equal
-    last = _bracket(lambda t: cdf(t)[0] - most, lambda more: ~reached(more, 0), low, last)[1]
+    last = _halved(lambda t: ~reached(cdf(t)[0], most), low, last, _CLOSE)[1]
     return first, np.where(np.isfinite(high), last, high)
 
 
-def _bracket(value: Callable[[Any], Any], beyond: Callable[[Any], Any], low, high) -> Box:
-    """Narrow brackets of where the values of a monotone function are beyond 0 no longer.
-
-    The next level is between the middle of the bracket and where a line through its ends is 0: that
-    of the ITP method (Oliveira and Takahashi, ACM Trans. Math. Softw. 47, 2020), which takes at
-    most one step more than halving. Which levels it asks at matters for the time it takes alone.
-    """
-    a, b = np.asarray(low, float), np.asarray(high, float)
-    at_a, at_b = np.full(np.shape(a), np.nan), np.full(np.shape(b), np.nan)
-    with np.errstate(all="ignore"):  # an infinite level stays
-        close = _CLOSE * b
-        reach = np.where(b - a > close, close * 2.0 ** np.ceil(np.log2((b - a) / close)), 0.0)
-        for _ in range(_STEPS + 1):
-            if not (b - a > _CLOSE * b).any():
+def _halved(beyond: Callable[[Any], Any], low: Any, high: Any, close: float) -> Box:
+    """Halve brackets of numbers that are beyond some levels and not beyond others."""
+    for _ in range(_STEPS):
+        with np.errstate(invalid="ignore"):  # an infinite level stays
+            t = np.where(low == high, low, low + (high - low) / 2)
+            if not (high - low > close * high).any():
                 break
-            middle = a + (b - a) / 2
-            zero = a + (b - a) * (at_a / (at_a - at_b))
-            zero = np.where(np.isfinite(zero), np.clip(zero, a, b), middle)
-            # a little towards the middle, so that both ends of the bracket move
-            more = np.minimum(_TOWARDS * (b - a) ** 2 / (high - low), np.abs(middle - zero))
-            t = zero + np.sign(middle - zero) * np.maximum(more, close / 4)
-            off = np.maximum(reach - (b - a) / 2, 0.0)
-            t = np.clip(t, middle - off, middle + off)
-            t = np.where(np.isfinite(t) & (a < t) & (t < b), t, np.where(a == b, a, middle))
-            found = value(t)
-            below = beyond(found)
-            a, at_a = np.where(below, t, a), np.where(below, found, at_a)
-            b, at_b = np.where(below, b, t), np.where(below, at_b, found)
-            reach = reach / 2
-    return a, b
+        below = beyond(t)
+        low, high = np.where(below, t, low), np.where(below, high, t)
+    return low, high
