@@ -102,7 +102,7 @@ def _corners(a: Box, b: Box, product: Callable) -> Box:
     low, high = np.minimum(p, q), np.maximum(p, q)
     for end in b:
         p = product(a[1], end)
-        same = isinstance(p, np.ndarray) and p.shape == low.shape
+        same = p.ndim > 0 and p.shape == low.shape  # numbers have no memory to write to
         low = np.minimum(low, p, out=low if same else None)
         high = np.maximum(high, p, out=high if same else None)
     return low, high
