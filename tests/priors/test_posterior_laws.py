@@ -113,7 +113,7 @@ def test_pooled_quantiles_are_those_of_the_pool():
     single = bl.pmf(p) * bl.Mechanism.from_matrix(k)
     engine = bl.pml(joint)._engine()
     # the cdf of one question is not taken for that of another one
-    for s, kind, top in itertools.product((0.2, 0.5, 0.93), ("pml", "pmc"), (4.0, 5.0)):
+    for s, top, kind in itertools.product((0.2, 0.5, 0.93), (4.0, 5.0), ("pml", "pmc")):
         low, high = engine.pooled_quantiles(kind, s, s, top)
         truth = getattr(bl, kind)(single).quantile(s)
         assert low <= truth.lower and truth.upper <= high

@@ -443,7 +443,7 @@ def marginals(cells: DensityCells | CountMasses, of: Integrals, draws: Any = sli
             if row == 0:
                 about += bounds @ of.doubts[0] + errors @ of.doubts[1]
             # roundings of single precision: sums of so many numbers >= 0
-            off = np.multiply(about, 1 + 1e-3 + count * 2.0**-22, dtype=float)
+            off: Any = np.multiply(about, 1 + 1e-3 + count * 2.0**-22, dtype=float)
             off[:, of.lost] = np.inf
             off[lost] = np.inf
             value = np.matmul(middle, inner, out=low[row])

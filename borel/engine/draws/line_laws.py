@@ -132,7 +132,8 @@ class _Crossing:
             v * (1 + s * self.slack)
             for v, s in zip(lines.wholly_above(b, closed), (-1, 1), strict=True)
         )
-        self.rows, box = np.divmod(np.flatnonzero(below & ~(most < a)), least.shape[1])
+        inner = np.flatnonzero(below & ~(most < a))  # faster than the places of a table
+        self.rows, box = inner // least.shape[1], inner % least.shape[1]
         self.lines = Lines(*(v[box] if v.ndim == 1 else v[self.rows, box] for v in lines))
 
     def masses(self, t: Any) -> Box:

@@ -200,10 +200,10 @@ class OutcomeLaw:
     def _evaluate(self, cells, low, high, deadline: float) -> tuple[Lines, np.ndarray]:
         """Return the lines of those finite boxes that time is left for, and which these are."""
         wide = self._is_wide(cells, high - low)
-        parts, places, step = [self._wide(cells, low[wide], high[wide])], [np.flatnonzero(wide)], _BLOCK
+        parts, places = [self._wide(cells, low[wide], high[wide])], [np.flatnonzero(wide)]
         narrow, seen = np.flatnonzero(~wide), np.ones(len(low), bool)
-        for start in range(0, len(narrow), step):
-            some = narrow[start : start + step]
+        for start in range(0, len(narrow), _BLOCK):
+            some = narrow[start : start + _BLOCK]
             if settings.late(deadline) and start:
                 seen[narrow[start:]] = False
                 break

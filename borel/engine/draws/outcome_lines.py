@@ -128,7 +128,7 @@ class Lines(_Fields):
         return np.take_along_axis(least, order, axis=1), sums[0], sums[1]
 
     def wholly_above(self, t: Any, closed: bool) -> Box:
-        """Return the sums of the masses of the boxes on which the leakage exceeds a level everywhere.
+        """Return the sums of the masses of the boxes all of which is above a level.
 
         They are rounded: a sum of k masses errs by less than k u of itself.
         """
