@@ -126,10 +126,12 @@ def _holds(variable: xr.Variable) -> bool:
     """Return whether a file holds a variable as it is: numbers, times and clean text."""
     if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind == "c":
         return False
-    return variable.dtype.kind not in "UO" or all(
-        isinstance(v, str) and not isinstance(v, enum.Enum) and in_words(v) == v
-        for v in np.ravel(variable.values)
-    )
+    if variable.dtype.kind not in "UO":
+        return True
+    values = np.ravel(variable.values).tolist()
+    if not all(isinstance(v, str) and not isinstance(v, enum.Enum) for v in values):
+        return False
+    return all(in_words(v) == v for v in set(values))  # a status is that of thousands of draws
 
 
 def _texts(values: Any) -> np.ndarray:

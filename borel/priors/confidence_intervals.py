@@ -89,6 +89,8 @@ def _root(inside, start: float, end: float) -> float:
     low, high = start, end
     for _ in range(_STEPS):
         middle = (low + high) / 2
+        if not low < middle < high:  # no float is between them
+            break
         if inside(middle):
             low = middle
         else:

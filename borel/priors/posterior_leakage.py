@@ -184,6 +184,8 @@ class PosteriorLeakage(Remade):
             most = _ceiling(self.joint) if asked == ("sup",) else None
             return random_figure(self.joint, engine, compute, name, of_draw, most)
 
+        if asked == ("sup",):  # LIP, guarantees and quantiles read it as well
+            return self.joint._memo.apart((*asked, self.kind, settings.current()), figure, name)
         return self._memo.figure(repr(asked), figure)
 
     # -- the law over the prior and the outcome together ------------------------------------------

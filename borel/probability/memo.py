@@ -71,12 +71,16 @@ class Memo:
             found = self._values[key] = None, value
         return found[1]
 
-    def apart(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """Return a fact that has a budget of its own, whichever figure needs it first."""
+    def apart(self, key: Hashable, compute: Callable[[], Any], name: str = "computing") -> Any:
+        """Return a fact that has a budget of its own, whichever figure needs it first.
+
+        Where none does, a bar shows its name if it takes long.
+        """
         if key not in self._values:
-            with settings.apart() as meter:
-                value = self._computed(key, compute)
-            if meter.stopped:
+            own = settings.apart() if settings.within_figure() else settings.one_figure(name)
+            with own:
+                value, stopped = self._computed(key, compute), settings.stopped()
+            if stopped:
                 return value
             self._values[key] = None, value
         return self._values[key][1]

@@ -259,6 +259,43 @@ def test_information_needs_a_bound_of_the_kernel(monkeypatch):
         assert known[1][d, 0] - known[0][d, 0] < truth / 10
 
 
+def test_information_far_out_is_bounded_by_the_height_of_the_kernel(monkeypatch):
+    """On a wide box the polynomial of f_Y may be 0: the mass says enough, and PML is not asked."""
+    rate, edges = 1 / mpmath.mpf(B), np.array([1.0, 12.0])
+    engine = bl.pml(NOISY)._engine()
+    cells = next(engine.blocks()).cells
+    law = information_of.OutcomeInformation(engine.shared, engine.support)
+    with np.errstate(all="ignore"):
+        found = law.search.compared(cells, edges[:1], edges[1:], slice(None), math.inf)
+        least = found.value[0][0] - np.abs(found.value[0][1]) * found.half
+        assert (least < 0).all()  # else its logarithm were known
+        monkeypatch.setattr(outcome_laws, "lines_of", None)
+        read = law._read(found, cells, edges[:1], edges[1:])
+    low, high = read.means()
+    for d, a in enumerate(map(mpmath.mpf, SLOPES[0])):
+        of, ends = Noise(a), [mpmath.mpf(float(e)) for e in edges]
+        gap = (mp.exp(a + rate) * (1 - 1 / (a + rate)) + 1 / (a + rate)) / (mp.exp(a + rate) - 1)
+        # of a density e^(-rate y) beyond the secrets: PML less rate times the mean of 1 - x
+        truth = of.mass(*ends) * (of.value("pml", ends[1]) - rate * (1 - gap))
+        assert low[d, 0] <= truth <= high[d, 0] <= 1.001 * mp.log(rate / 2 * 11)
+
+
+def test_a_supremum_is_computed_once_for_figures_that_read_it(monkeypatch):
+    joint, asked = NOISY.prior * NOISY.mechanism, []
+    right = outcome_boxes.OutcomeBoxes.supremum
+    counted = lambda self, cells: asked.append(self.kind) or right(self, cells)  # noqa: E731
+    monkeypatch.setattr(outcome_boxes.OutcomeBoxes, "supremum", counted)
+    lip, pml, pmc = bl.lip(joint), bl.pml(joint).sup(), bl.pmc(joint).sup()
+    joint.satisfies(bl.guarantees.PML(1.0))
+    assert sorted(asked) == ["pmc", "pml"]
+    for end in ("lower", "upper"):
+        larger = np.maximum(pml.draws[end], pmc.draws[end])
+        assert (lip.draws[end].values == larger.values).all()
+    with bl.options(tol=1e-3):
+        bl.lip(joint)
+    assert len(asked) == 4  # with other options it is another one
+
+
 # -- far from 0 ------------------------------------------------------------------------------------
 
 FAR = 2.0**30
@@ -391,6 +428,22 @@ def test_a_level_is_compared_with_the_boxes_it_crosses(closed):
                 total = np.array([math.fsum(row) for row in part])
                 assert (sign * (end - np.minimum(total, 1.0)) >= 0).all()
                 assert np.abs(end - np.minimum(total, 1.0)).max() < 1e-13
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_boxes_wholly_above_a_level(closed):
+    """Also where nothing is known of the leakage, where it is infinite, and at a level itself."""
+    rng = np.random.default_rng(5)
+    least = rng.integers(0, 5, (3, 40)) / 4
+    least[0, :3], least[1, :2], least[2] = np.nan, np.inf, np.nan
+    low = rng.random((3, 40)) * 10.0 ** rng.integers(-9, 0, (3, 40))
+    lines = outcome_lines.Lines.flat(least, np.inf, low, 2 * low)
+    least = lines.range()[0]
+    for t in (0.0, 0.5, 0.6, least[0, 9], 2.0, least[:, 9:10]):
+        above = least >= t if closed else least > t
+        for found, mass in zip(lines.wholly_above(t, closed), (low, 2 * low), strict=True):
+            truth = [math.fsum(row[own]) for row, own in zip(mass, above, strict=True)]
+            np.testing.assert_allclose(found, truth, rtol=40 * 2.0**-53, atol=0)
 
 
 @pytest.mark.parametrize(

@@ -110,11 +110,12 @@ def test_pooled_quantiles_are_those_of_the_pool():
     data.attrs["borel_draws"] = "exact"
     learnt = bl.priors.from_posterior(data, lambda d: bl.pmf(d["p"]))
     joint = learnt * bl.Mechanism.from_matrix(k)
-    single = bl.pml(bl.pmf(p) * bl.Mechanism.from_matrix(k))
+    single = bl.pmf(p) * bl.Mechanism.from_matrix(k)
     engine = bl.pml(joint)._engine()
-    for s in (0.2, 0.5, 0.93):
-        low, high = engine.pooled_quantiles("pml", s, s, 5.0)
-        truth = single.quantile(s)
+    # the cdf of one question is not taken for that of another one
+    for s, top, kind in itertools.product((0.2, 0.5, 0.93), (4.0, 5.0), ("pml", "pmc")):
+        low, high = engine.pooled_quantiles(kind, s, s, top)
+        truth = getattr(bl, kind)(single).quantile(s)
         assert low <= truth.lower and truth.upper <= high
         assert high - low < 1e-4
 

@@ -14,7 +14,7 @@ the density there may be atoms, the same for all draws, of which each has its ow
 from __future__ import annotations
 
 import math
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,17 +94,26 @@ class DrawProgram:
         The function.
     parameters : dict
         The numbers of the draws, arrays (draws,), by the names of their inputs.
+    found : dict, optional
+        What was found of functions of the parameters alone: programs of the same draws share them.
     """
 
-    def __init__(self, graph: Graph, parameters: dict[str, np.ndarray]):
+    def __init__(
+        self,
+        graph: Graph,
+        parameters: dict[str, np.ndarray],
+        found: dict[Graph, Box] | None = None,
+    ):
         outer, inner = through(graph, tuple(parameters))
         self.program = Program(outer)
         self.known: dict[str, Box] = {}
         points = {name: (v, v) for name, v in parameters.items()}
+        found = {} if found is None else found
         for k, part in enumerate(inner):
-            low, high = interpreter.evaluate(part, points)
-            same = bool((low == high).all())
-            self.known[f"w{k}"] = (low, low) if same else (low, high)
+            if part not in found:
+                low, high = interpreter.evaluate(part, points)
+                found[part] = (low, low) if bool((low == high).all()) else (low, high)
+            self.known[f"w{k}"] = found[part]
 
     def run(
         self, x: Box, order: int, draws: Any = slice(None), name: str = "x", **about: Any
@@ -155,7 +164,8 @@ def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
     }
     linear = rewrite.linear_of(graph) if density.log else rewrite.simplified(graph)
     ends = float(on.lower), float(on.upper)
-    terms = EndMasses(linear, parameters, ends, DrawProgram, priors.batch[0])
+    programs = partial(DrawProgram, found={})  # log B(alpha, beta) of many draws takes long
+    terms = EndMasses(linear, parameters, ends, programs, priors.batch[0])
     if not (_named(priors) or terms.positive(priors.breaks)):
         raise NotEnclosed("not every draw is seen to be positive almost everywhere")
     return family, linear, terms
@@ -213,8 +223,9 @@ class DensityCells:
         self.interval = float(on.lower), float(on.upper)
         self._error = _ERROR if self.size < _MANY else _ERROR_OF_MANY
         # exponentials of the logarithms of its terms, if it was written as a logarithm
-        self.density = DrawProgram(_sum_of(self.beside.logs) if density.log else linear, parameters)
-        self.terms = [DrawProgram(term, parameters) for term in self.beside.logs]
+        program = self.beside.by_draw
+        self.density = program(_sum_of(self.beside.logs) if density.log else linear, parameters)
+        self.terms = [program(term, parameters) for term in self.beside.logs]
         self._sample = _spread_out(parameters, self.size)
         cuts = *priors.breaks, *breaks, *atoms
         marks = sorted({b for b in cuts if on.lower < b < on.upper})

@@ -12,13 +12,13 @@ outcome adds less than 0; those far out add no more than PML does.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from borel.engine.draws.kernel_integrals import integrals, marginals
 from borel.engine.draws.outcome_laws import OutcomeLaw, mean_gap
-from borel.engine.draws.outcome_lines import Lines, ceilings_of
+from borel.engine.draws.outcome_lines import Lines, masses_of
 from borel.engine.draws.wide_boxes import wide_boxes
 from borel.engine.kernels.information_on_boxes import entropy_of, widened
 from borel.engine.kernels.quadrature_rules import Outcomes
@@ -27,6 +27,8 @@ from borel.numerics.intervals.rounding import TINY, U
 from borel.numerics.jets.elementary import logarithm
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.engine.draws.count_masses import CountMasses
     from borel.engine.draws.density_cells import DensityCells
     from borel.engine.draws.outcome_boxes import Compared, OfKernel
@@ -45,6 +47,28 @@ def most_entropy(log: np.ndarray) -> np.ndarray:
     return np.where(root < 0.5, 2 * _MOST * root * (1 + 4 * U) + TINY, _MOST)
 
 
+class Shares(NamedTuple):
+    """What boxes of outcomes have of the probability, and add to mutual information.
+
+    Attributes
+    ----------
+    mass_low, mass_high, mean_low, mean_high : ndarray (draws, boxes)
+    """
+
+    mass_low: np.ndarray
+    mass_high: np.ndarray
+    mean_low: np.ndarray
+    mean_high: np.ndarray
+
+    def of(self, change: Callable[[np.ndarray], np.ndarray]) -> Shares:
+        """Apply one choice of draws or boxes to every field."""
+        return Shares(*map(change, self))
+
+    def means(self) -> Box:
+        """Return what the boxes add to mutual information."""
+        return self.mean_low, self.mean_high
+
+
 class OutcomeInformation(OutcomeLaw):
     """What boxes of outcomes add to mutual information, as the means of `Lines`."""
 
@@ -55,9 +79,12 @@ class OutcomeInformation(OutcomeLaw):
         self.entropy = entropy_of(self.search.surface)
         self._last: tuple[Any, Any] = (None, None)
 
+    def _evaluate(self, cells, low, high, deadline: float) -> tuple[Any, np.ndarray]:
+        lines, seen = super()._evaluate(cells, low, high, deadline)
+        return Shares(lines.mass_low, lines.mass_high, *lines.means()), seen
+
     def _read(self, found: Compared, cells: DensityCells | CountMasses, low, high) -> Lines:
         half, reach = found.half, found.reach
-        lines = super()._read(found, cells, low, high)
         inner = marginals(cells, self._entropies(found.kernel, cells), found.draws)
         per = batched.exp(batched.negative(found.total))
         density = [batched.multiply(_row(found.value, k), per) for k in range(3)]
@@ -78,14 +105,15 @@ class OutcomeInformation(OutcomeLaw):
         # without a bound of the kernel g may exceed 1
         lost = np.isnan(low_) | np.isnan(high_) | np.isposinf(found.chosen.direct)
         dead = np.broadcast_to(found.dead, low_.shape)
-        high_ = np.where(dead, 0.0, np.fmin(np.where(lost, np.inf, high_), lines.mean_high))
+        mass = masses_of(found, self.slack)
         low_ = np.where(dead | lost, 0.0, low_)
-        none = np.zeros_like(low_)
+        high_ = np.fmin(np.where(lost, np.inf, high_), self._mean_by_mass(found, mass[1]))
+        high_ = np.where(dead, 0.0, high_)
+        if not np.isinf(high_[~cells.lost[found.draws]]).any():
+            # PML is not looked at: NaN is what is not known of it
+            return Lines.flat(0.0, math.nan, *mass, (low_, high_))
+        lines, none = super()._read(found, cells, low, high), np.zeros_like(low_)
         return lines._replace(low_at=none, low_slope=none, mean_low=low_, mean_high=high_)
-
-    def _lines(self, found: Compared) -> Lines:
-        lines = ceilings_of(found, self.slack)
-        return lines if np.isfinite(lines.high_at).all() else super()._lines(found)
 
     def _entropies(self, of: OfKernel, cells: DensityCells | CountMasses) -> Any:
         """Return the integrals of -g log g, which are those of all draws."""

@@ -12,6 +12,7 @@ error, its range.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -59,8 +60,8 @@ _PIECES = 10 * _LANES
 _EPS = 2.0**-52
 
 
-class Integrals(NamedTuple):
-    """Integrals of f(y|x) e^-shift u^j over cells, for boxes of outcomes.
+class _Fields(NamedTuple):
+    """The fields of `Integrals`.
 
     Attributes
     ----------
@@ -80,6 +81,25 @@ class Integrals(NamedTuple):
     error: np.ndarray
     whole: np.ndarray
     lost: np.ndarray
+
+
+class Integrals(_Fields):
+    """Integrals of f(y|x) e^-shift u^j over cells, for boxes of outcomes."""
+
+    @cached_property
+    def factors(self) -> list[tuple[np.ndarray, ...]]:
+        """What coefficients, magnitudes and errors of densities are multiplied by, row by row."""
+        out = []
+        for middle, radius in zip(self.middle, self.radius, strict=True):
+            size = np.abs(middle)
+            spread = radius + (middle.shape[1] + 8) * _EPS * size
+            out.append((middle.T, raised(spread).T, raised(size + radius).T))
+        return out
+
+    @cached_property
+    def doubts(self) -> tuple[np.ndarray, np.ndarray]:
+        """What bounds of densities, and of what they are off by, are multiplied by."""
+        return raised(self.error.T), raised(self.whole.T)
 
 
 class Sums:
@@ -412,21 +432,22 @@ def marginals(cells: DensityCells | CountMasses, of: Integrals, draws: Any = sli
         v[draws]
         for v in (cells.middle, cells.sizes, cells.radius, cells.bounds, cells.errors, cells.lost)
     )
-    count, out = middle.shape[1] + 8, []
+    count, shape = middle.shape[1] + 8, (len(of.middle), len(middle), len(of.lost))
     # a product of matrices is some 60 times as fast as as many operations of a graph
     settings.work("float64", 3 * len(of.middle), middle.size * len(of.lost) / 60)
+    low, high = np.empty(shape), np.empty(shape)
     with np.errstate(invalid="ignore", over="ignore"):
-        for row in range(len(of.middle)):
-            inner, spread = of.middle[row].T, of.radius[row].T
-            about = sizes @ raised(spread + count * _EPS * np.abs(inner))
-            about += radius @ raised(np.abs(inner) + spread)
+        for row, (inner, spread, size) in enumerate(of.factors):
+            about = sizes @ spread
+            about += radius @ size
             if row == 0:
-                about += bounds @ raised(of.error.T) + errors @ raised(of.whole.T)
+                about += bounds @ of.doubts[0] + errors @ of.doubts[1]
             # roundings of single precision: sums of so many numbers >= 0
-            about = np.asarray(about, float) * (1 + 1e-3 + count * 2.0**-22)
-            about[:, of.lost] = np.inf
-            about[lost] = np.inf
-            value = middle @ inner
-            about += np.abs(value) * 4 * _EPS
-            out.append((value - about, value + about))
-    return np.array([v[0] for v in out]), np.array([v[1] for v in out])
+            off: Any = np.multiply(about, 1 + 1e-3 + count * 2.0**-22, dtype=float)
+            off[:, of.lost] = np.inf
+            off[lost] = np.inf
+            value = np.matmul(middle, inner, out=low[row])
+            off += np.abs(value) * (4 * _EPS)
+            np.add(value, off, out=high[row])
+            value -= off
+    return low, high

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.engine.draws.engine import DrawsEngine
 from borel.engine.draws.parts import Part, PerDraw
 from borel.numerics.intervals.rounding import TINY, U, fraction_down, fraction_up
 from borel.probability.countable_law import check_level
+from borel.probability.memo import Memo
+
+if TYPE_CHECKING:
+    from borel.numerics.intervals.batched import Box
 
 _BINS = 1 << 20
 
@@ -104,7 +110,25 @@ class DrawLaws(DrawsEngine):
         counted in bins of [0, top], and the outer edge of a bin stands for them; above ``top`` for
         the first, and inf for the second, when the level lies beyond all bins.
         """
+        key = kind, top, settings.current()
+        share_low, share_up = self._shares.apart(key, lambda: self._shares_of(kind, top))
         edges = np.linspace(0.0, top, _BINS + 1)
+        first = np.flatnonzero(share_up >= low_level)
+        # one bin further out on either side covers the rounding of the division into bins
+        lower = float(edges[max(first[0] - 1, 0)]) if len(first) else top
+        past = np.flatnonzero(share_low > high_level)
+        upper = np.inf
+        if len(past) and past[0] + 2 <= _BINS:
+            upper = float(edges[past[0] + 2])
+        return lower, upper
+
+    @cached_property
+    def _shares(self) -> Memo:
+        """The cdfs of draws and outcomes together: several levels are asked for, one by one."""
+        return Memo(most=1)
+
+    def _shares_of(self, kind: str, top: float) -> Box:
+        """Enclose the cdf over draws and outcomes together at the upper edges of bins."""
         counts = np.zeros((2, _BINS + 1))
         draws = terms = 0
 
@@ -123,15 +147,7 @@ class DrawLaws(DrawsEngine):
         self.over_draws(compute)
         slack = 4 * (_BINS + terms) * U
         share_up = np.cumsum(counts[0]) / draws * (1 + slack)
-        share_low = np.cumsum(counts[1]) / draws * (1 - slack)
-        first = np.flatnonzero(share_up >= low_level)
-        # one bin further out on either side covers the rounding of the division into bins
-        lower = float(edges[max(first[0] - 1, 0)]) if len(first) else top
-        past = np.flatnonzero(share_low > high_level)
-        upper = np.inf
-        if len(past) and past[0] + 2 <= _BINS:
-            upper = float(edges[past[0] + 2])
-        return lower, upper
+        return np.cumsum(counts[1]) / draws * (1 - slack), share_up
 
 
 def ends_of(t: Any) -> tuple[float, float]:

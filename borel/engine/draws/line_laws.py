@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from borel.numerics.intervals.batched import Box
 
 _STEPS, _CLOSE = 44, 2.0**-44
+_CLOSER = 2.0**-12, 2.0**-20, 2.0**-30
+"""How wide brackets are in the end, as a part of the level; of many draws together, one by one."""
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
 
 
@@ -83,24 +85,30 @@ class LineLaws(DrawLaws):
         lower, upper = super().pooled_quantiles(kind, low_level, high_level, top)
         if not math.isfinite(upper):
             return lower, upper
+        low = self._pooled(kind, lower, upper, lambda cdf: cdf[1] < low_level)[0]
+        high = self._pooled(kind, lower, upper, lambda cdf: ~(cdf[0] > high_level))[1]
+        return float(low), float(high)
+
+    def _pooled(self, kind: str, low: Any, high: Any, beyond: Callable[[Box], Any]) -> Box:
+        """Narrow a bracket of a quantile over all draws: it is beyond levels of which a cdf is."""
         few: list[_Crossing] = []
 
         def keep(part: Any) -> tuple:
-            few.append(_Crossing(self.lines(part, kind), lower, upper))
+            few.append(_Crossing(self.lines(part, kind), low, high))
             return (np.zeros(part.size),)
 
-        self.over_draws(keep)
-        size = sum(len(one.above[0]) for one in few)
-
         def cdf(t: Any) -> Box:
-            found = [one.cdf(t) for one in few]
-            low = sum(float(v[0].sum()) for v in found) / size * (1 - 4 * size * U)
-            high = sum(float(v[1].sum()) for v in found) / size * (1 + 4 * size * U)
-            return np.array(low), np.array(high)
+            found, size = [one.cdf(t) for one in few], sum(len(one.above[0]) for one in few)
+            least = sum(float(v[0].sum()) for v in found) / size * (1 - 4 * size * U)
+            most = sum(float(v[1].sum()) for v in found) / size * (1 + 4 * size * U)
+            return np.array(least), np.array(most)
 
-        ends = np.array(lower), np.array(upper)
-        low, high = _between(cdf, *ends, low_level, high_level, "right")
-        return float(low), float(high)
+        low, high = np.array(low), np.array(high)
+        for close in _CLOSER:  # a narrower bracket crosses fewer boxes
+            few.clear()
+            self.over_draws(keep)
+            low, high = _halved(lambda t: beyond(cdf(t)), low, high, close)
+        return low, high
 
 
 def _sum(parts: Box) -> Box:
@@ -118,14 +126,14 @@ class _Crossing:
     def __init__(self, lines: Lines, low: Any, high: Any, *, closed: bool = False):
         a, b = (np.reshape(v, (-1, 1)) for v in (low, high))
         (least, most), self.closed = lines.range(), closed
-        above = (least >= b) if closed else (least > b)
-        inner = ~above & ~(most < a)
-        self.slack = (above.shape[1] + 8) * U
+        below = ~(least >= b) if closed else ~(least > b)
+        self.slack = (least.shape[1] + 8) * U
         self.above = tuple(
-            np.where(above, m, 0.0).sum(axis=1) * (1 + s * self.slack)
-            for m, s in ((lines.mass_low, -1), (lines.mass_high, 1))
+            v * (1 + s * self.slack)
+            for v, s in zip(lines.wholly_above(b, closed), (-1, 1), strict=True)
         )
-        self.rows, box = np.nonzero(inner)
+        inner = np.flatnonzero(below & ~(most < a))  # faster than the places of a table
+        self.rows, box = inner // least.shape[1], inner % least.shape[1]
         self.lines = Lines(*(v[box] if v.ndim == 1 else v[self.rows, box] for v in lines))
 
     def masses(self, t: Any) -> Box:
@@ -147,22 +155,21 @@ class _Crossing:
 
 def _between(cdf: Callable[[Any], Box], low, high, least: float, most: float, side: str) -> Box:
     """Enclose quantiles that are known to be between two levels, by halving."""
-    first, last = low, np.where(np.isfinite(high), high, low)
-    for end in (0, 1):
-        a, b = low, last
-        for _ in range(_STEPS):
-            with np.errstate(invalid="ignore"):  # an infinite level stays
-                t = np.where(a == b, a, a + (b - a) / 2)
-                if not (b - a > _CLOSE * b).any():
-                    break
-            value = cdf(t)
-            if end == 0:  # the cdf is too small at t: the quantile is not below it
-                beyond = value[1] < least
-            else:
-                beyond = ~((value[0] > most) if side == "right" else (value[0] >= most))
-            a, b = np.where(beyond, t, a), np.where(beyond, b, t)
-        if end == 0:
-            first = a
-        else:
-            last = b
+    last = np.where(np.isfinite(high), high, low)
+    # the cdf is too small at t: the quantile is not below it
+    first = _halved(lambda t: cdf(t)[1] < least, low, last, _CLOSE)[0]
+    reached = np.greater if side == "right" else np.greater_equal
+    last = _halved(lambda t: ~reached(cdf(t)[0], most), low, last, _CLOSE)[1]
     return first, np.where(np.isfinite(high), last, high)
+
+
+def _halved(beyond: Callable[[Any], Any], low: Any, high: Any, close: float) -> Box:
+    """Halve brackets of numbers that are beyond some levels and not beyond others."""
+    for _ in range(_STEPS):
+        with np.errstate(invalid="ignore"):  # an infinite level stays
+            t = np.where(low == high, low, low + (high - low) / 2)
+            if not (high - low > close * high).any():
+                break
+        below = beyond(t)
+        low, high = np.where(below, t, low), np.where(below, high, t)
+    return low, high

@@ -145,15 +145,6 @@ class Compared:
             out.append(Expansion(*(batched.subtract(p, q) for p, q in terms)))
         return out
 
-    def most(self) -> np.ndarray:
-        """Return what PML is at most on each box, by the least of f_Y and the largest of f."""
-        least = np.maximum(_over(self.value, self.half)[0][0], 0.0)
-        log = logarithm((least[None], least[None]), 0)
-        log = batched.add((log[0][0], log[1][0]), batched.point(self.shift))
-        log = batched.subtract(log, self.total)
-        high = batched.subtract(batched.point(self.chosen.direct), log)[1]
-        return np.where(np.isnan(high), np.inf, high)
-
 
 class OutcomeBoxes:
     """Boxes of outcomes for all draws of an engine.

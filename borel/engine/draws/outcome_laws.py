@@ -48,8 +48,8 @@ _ENTRIES = 2_000_000
 """Boxes times draws of a block, at most: there are some ten numbers to each."""
 _MANY, _LESS = 1000, 4.0
 """From so many draws on less is asked of each, by this factor at most."""
-_DRAWS = 400
-"""Draws that are compared with the kernel at a time."""
+_DRAWS, _BLOCK = 400, 64
+"""Draws that are compared with the kernel at a time, on so many boxes: of fewer boxes more."""
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
 
 
@@ -105,7 +105,9 @@ class OutcomeLaw:
                 back = np.isin(np.arange(len(before)), parent[~seen])
                 unseen += float((high - low)[~seen & (parent < 0)].sum())
                 low, high, parent = low[seen], high[seen], parent[seen]
-                seen_ = found.of(lambda v: v[~cells.lost] if v.ndim > 1 else v)
+                seen_ = found
+                if cells.lost.any():
+                    seen_ = found.of(lambda v: v[~cells.lost] if v.ndim > 1 else v)
                 cost, gap, own = self._cost(seen_), mean_gap(seen_), parent >= 0
                 # and of a wide one of which its parts do not say more
                 back |= np.bincount(parent[own], gap[own], len(before)) > 0.99 * before
@@ -198,10 +200,10 @@ class OutcomeLaw:
     def _evaluate(self, cells, low, high, deadline: float) -> tuple[Lines, np.ndarray]:
         """Return the lines of those finite boxes that time is left for, and which these are."""
         wide = self._is_wide(cells, high - low)
-        parts, places, step = [self._wide(cells, low[wide], high[wide])], [np.flatnonzero(wide)], 64
+        parts, places = [self._wide(cells, low[wide], high[wide])], [np.flatnonzero(wide)]
         narrow, seen = np.flatnonzero(~wide), np.ones(len(low), bool)
-        for start in range(0, len(narrow), step):
-            some = narrow[start : start + step]
+        for start in range(0, len(narrow), _BLOCK):
+            some = narrow[start : start + _BLOCK]
             if settings.late(deadline) and start:
                 seen[narrow[start:]] = False
                 break
@@ -213,8 +215,9 @@ class OutcomeLaw:
     def _narrow(self, cells, low, high, deadline: float) -> Lines:
         """Return the lines of boxes on which the kernel is compared with f_Y."""
         kernel, parts = self.search.of_kernel(cells, low, high, deadline), []
-        for start in range(0, cells.size, _DRAWS):  # few enough for the cache of a processor
-            found = self.search.against(kernel, cells, slice(start, start + _DRAWS))
+        step = _DRAWS * max(1, _BLOCK // len(low))  # few enough for the cache of a processor
+        for start in range(0, cells.size, step):
+            found = self.search.against(kernel, cells, slice(start, start + step))
             parts.append(self._read(found, cells, low, high))
         lines = Lines.of_all_draws(parts)
         for a, b, least, most in self.sides:
@@ -261,14 +264,15 @@ class OutcomeLaw:
         return Lines.flat(least, most, *found.mass, (0.0, found.entropy[1]))
 
     def _read(self, found: Compared, cells, low, high) -> Lines:
-        lines = self._lines(found)
+        lines = lines_of(found, self.slack)
         if self.search.kind != "pml":
             return lines
-        size = found.chosen.direct + np.log(2 * found.half) + (2 * self.slack + 2.0**-50)
-        return lines._replace(mean_high=largest_mean(lines.mass_high, size))
+        return lines._replace(mean_high=self._mean_by_mass(found, lines.mass_high))
 
-    def _lines(self, found: Compared) -> Lines:
-        return lines_of(found, self.slack)
+    def _mean_by_mass(self, found: Compared, mass: np.ndarray) -> np.ndarray:
+        """Bound what boxes of some mass add to the mean of PML, by the height of the kernel."""
+        size = found.chosen.direct + np.log(2 * found.half) + (2 * self.slack + 2.0**-50)
+        return largest_mean(mass, size)
 
     def _cost(self, lines: Lines) -> np.ndarray:
         return _cost(lines)

@@ -117,6 +117,26 @@ class Lines(_Fields):
             high = np.where(np.isfinite(high), high + 4 * U * np.abs(high), self.high_at)
         return np.maximum(low, 0.0), np.maximum(high, 0.0)
 
+    @cached_property
+    def _from_above(self) -> tuple[np.ndarray, ...]:
+        """The least leakage of the boxes of each draw, the largest first, and sums of masses."""
+        least = self.range()[0]
+        order = np.argsort(-least, axis=1)  # what is not known comes last
+        sums = np.zeros((2, len(least), least.shape[1] + 1))
+        for out, mass in zip(sums, (self.mass_low, self.mass_high), strict=True):
+            np.cumsum(np.take_along_axis(mass, order, axis=1), axis=1, out=out[:, 1:])
+        return np.take_along_axis(least, order, axis=1), sums[0], sums[1]
+
+    def wholly_above(self, t: Any, closed: bool) -> Box:
+        """Return the sums of the masses of the boxes all of which is above a level.
+
+        They are rounded: a sum of k masses errs by less than k u of itself.
+        """
+        least, low, high = self._from_above
+        count = np.count_nonzero((least >= t) if closed else (least > t), axis=1)
+        rows = np.arange(len(count))
+        return low[rows, count], high[rows, count]
+
     def masses_above(self, t: Any, closed: bool) -> Box:
         """Enclose the mass of the outcomes of each box whose leakage exceeds a level."""
         out = []
@@ -290,13 +310,10 @@ def lines_of(found: Compared, slack: float) -> Lines:
     )
 
 
-def ceilings_of(found: Compared, slack: float) -> Lines:
-    """Return lines of slope 0 that say of PML no more than what it is at most on each box."""
-    high = np.maximum(found.most() + 2 * slack, 0.0) * _UP
-    mass_low, mass_high, *line = (np.where(found.dead, 0.0, v) for v in _density(found, slack))
-    flat = Lines.flat(0.0, np.where(found.dead, 0.0, high), mass_low, mass_high)
-    level, tilt, doubt = line
-    return flat._replace(level=level, tilt=tilt, doubt=doubt, half=found.half, reach=found.reach)
+def masses_of(found: Compared, slack: float) -> Box:
+    """Enclose the probability of boxes on which the kernel was compared with f_Y."""
+    low, high = (np.where(found.dead, 0.0, v) for v in _density(found, slack)[:2])
+    return low, high
 
 
 def _best(lines: list[tuple[np.ndarray, np.ndarray]], sign: int) -> tuple[np.ndarray, np.ndarray]:

@@ -46,7 +46,10 @@ def add(a: Box, b: Box) -> Box:
     """Enclose a + b."""
     with np.errstate(invalid="ignore", over="ignore"):
         low, high = a[0] + b[0], a[1] + b[1]
-        out = low - np.abs(low) * EPS, high + np.abs(high) * EPS
+        size_low, size_high = np.abs(low), np.abs(high)
+        size_low *= EPS
+        size_high *= EPS
+        out = low - size_low, high + size_high
     if np.isfinite(out[0]).all() and np.isfinite(out[1]).all():
         return out
     # an infinite sum is meant if a summand is infinite on that side, else it is an overflow
@@ -96,9 +99,13 @@ def _corners(a: Box, b: Box, product: Callable) -> Box:
         p, q = product(a[0], b[0]), product(a[1], b[0])
         return np.minimum(p, q), np.maximum(p, q)
     p, q = product(a[0], b[0]), product(a[0], b[1])
-    r, s = product(a[1], b[0]), product(a[1], b[1])
-    low = np.minimum(np.minimum(p, q), np.minimum(r, s))
-    return low, np.maximum(np.maximum(p, q), np.maximum(r, s))
+    low, high = np.minimum(p, q), np.maximum(p, q)
+    for end in b:
+        p = product(a[1], end)
+        same = p.ndim > 0 and p.shape == low.shape  # numbers have no memory to write to
+        low = np.minimum(low, p, out=low if same else None)
+        high = np.maximum(high, p, out=high if same else None)
+    return low, high
 
 
 def _plain(size_low: np.ndarray, size_high: np.ndarray) -> np.ndarray:
@@ -112,8 +119,10 @@ def multiply(a: Box, b: Box) -> Box:
         low, high = _corners(a, b, np.multiply)
         size_low, size_high = np.abs(low), np.abs(high)
         plain = _plain(size_low, size_high)
-        low = low - size_low * EPS
-        high = high + size_high * EPS
+        size_low *= EPS  # in place: memory that is not in the cache takes longer than the sums
+        size_high *= EPS
+        low -= size_low
+        high += size_high
     odd = plain.size - np.count_nonzero(plain)
     if not odd:
         return low, high
