@@ -380,11 +380,15 @@ def factor(bound: Bound) -> str:
     '3.000000001'
     """
     low, high = bound.ratio
-    return f"e^{_up(bound.lower, bound.upper)}" if math.isinf(high) else _up(low, high)
+    if math.isinf(high):
+        return f"e^{_up(bound.lower, bound.upper)}"
+    near = bound.upper <= 2 * bound.lower  # next to 0 factors agree of levels that do not
+    return _up(low if near else None, high)
 
 
 def _up(low: Any, high: Any) -> str:
-    if number := settled(low, high):
+    """Return one number for both ends, if it stands for them, else the upper one rounded up."""
+    if low is not None and (number := settled(low, high)):
         return short(Decimal(number), "up")
     near = math.isfinite(high) and agreed(Decimal(short(high, "nearest")), high)
     return short(high, "up", leading(Fraction(high)) - 9 if near else None)
