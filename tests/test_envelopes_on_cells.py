@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 import borel as bl
 from borel.engine import engine_for
+from borel.engine.envelopes.best_choices import BestShares, ChoiceSearch
 from borel.engine.envelopes.outcome_cells import cells_of
 
 KINDS = pytest.mark.parametrize("kind", ["pml", "pmc"])
@@ -46,6 +47,41 @@ def dual(kind, p, logs, ratio, marks, lam):
         return max([0] + [q + v * sign * (b - base * q) for v, b in zip(lam, k, strict=True)])
 
     return mp.quad(integrand, marks)
+
+
+STEPS = {
+    "pml": ([0.125, 0.875], [[1.25, 0.75], [0.0, 2.0]], F(94, 59)),
+    "pmc": ([0.75, 0.25], [[1.0, 1.0], [0.25, 1.75]], F(19, 10)),
+}
+
+
+@KINDS
+def test_two_steps_are_two_outcomes(kind):
+    """A bad outcome is all of the first step and a part of the second one that makes it 1/2.
+
+    Nothing distinguishes the outcomes of a step, and so no choices of them solve the programme.
+    """
+    p, rows, ratio = STEPS[kind]
+    (a, b), (c, d) = rows
+
+    def density(y, x):
+        return np.where(x == 0, np.where(y < 0.5, a, b), np.where(y < 0.5, c, d))
+
+    mech = bl.Mechanism(density, secret=bl.Finite(2), outcome=bl.Interval(0, 1), breaks=[0.5])
+    found = bl.envelope(bl.pmf(p) * mech, of=kind)(F(1, 2))
+    mp.dps = 40
+    truth = mp.log(mp.mpf(ratio.numerator) / ratio.denominator)
+    assert found.lower <= truth <= found.upper
+    assert found.status == "certified" and found.width < 1e-8
+
+
+def test_where_no_outcome_chooses_a_secret_the_search_ends():
+    """Beyond all ratios and at high prices nothing is chosen, and nothing is divided by it."""
+    mech = bl.mechanisms.laplace(b=1.0)
+    engine = engine_for(bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0])) * mech)
+    prices, weights = np.array([1e3, 1e3]), np.zeros((2, 1))
+    near = BestShares(10.0, np.ones(2), prices, weights)
+    assert ChoiceSearch(engine.regions, 1)._newton(near, None) is None
 
 
 @pytest.mark.cases("slow", "gaussian-pml", "gaussian-pmc")

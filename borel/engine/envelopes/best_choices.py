@@ -324,6 +324,8 @@ class ChoiceSearch:
             chosen = self.choices(prices, theta)
             kept = np.flatnonzero(used)
             of = chosen.masses.sum() if delta is None else delta
+            if not of > 0:  # no outcome chooses a secret
+                break
             rest = (chosen.own - theta * chosen.masses)[kept] / (of * abs(theta))
             if delta is not None:
                 rest = np.append(rest, chosen.masses.sum() / delta - 1 - _SPARE)
