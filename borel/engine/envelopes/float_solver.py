@@ -20,7 +20,7 @@ NEAR = 1e-12
 """Tops that are nearer than this, relatively, are one jump: both ends are proved anyway."""
 ROUNDS = 40
 _USED = 1e-9
-_POOL = 4
+_POOL, _FARTHEST = 4, 1e300
 
 
 class Optimum(NamedTuple):
@@ -49,7 +49,8 @@ class Solver:
         self.g, self.q, self.floor = g, q, floor
         self.count, self.cells = g.shape
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            self.ratio = np.where(q > 0, g / q, floor)
+            # a level is a number, however rare an outcome is
+            self.ratio = np.where(q > 0, np.clip(g / q, -_FARTHEST, _FARTHEST), floor)
         self.top = self.ratio.max(axis=1)
         self._pool = self._first_pool()
         self._kept: dict[tuple, Optimum] = {}
