@@ -259,6 +259,28 @@ def test_information_needs_a_bound_of_the_kernel(monkeypatch):
         assert known[1][d, 0] - known[0][d, 0] < truth / 10
 
 
+def test_boxes_of_information_are_those_of_all_draws(monkeypatch):
+    """Also if nothing is asked of PML of the first draws: where the kernel has no bound it is."""
+    engine = bl.pml(learnt() * bl.mechanisms.laplace(b=1 / 4, secret=UNIT))._engine()
+    cells, edges = next(engine.blocks()).cells, np.array([0.1, 0.2])
+    right = outcome_boxes.side
+    open_ = lambda *given: right(*given)._replace(direct=np.full(len(given[1]), np.inf))  # noqa: E731
+    monkeypatch.setattr(outcome_boxes, "side", open_)
+    monkeypatch.setattr(cells, "lost", np.array([True, False, False]))
+    monkeypatch.setattr(outcome_laws, "_BLOCK", 1)
+    found = []
+    for draws in (3, 1):
+        monkeypatch.setattr(outcome_laws, "_DRAWS", draws)
+        law = information_of.OutcomeInformation(engine.shared, engine.support)
+        law.sides = []
+        with np.errstate(all="ignore"):
+            found.append(law._narrow(cells, edges[:1], edges[1:], math.inf))
+    together, apart = found
+    assert (together.high_slope[1:] != 0).all() and (apart.half == together.half).all()
+    assert (apart.reach == together.reach).all() and (apart.half > 0).all()
+    np.testing.assert_allclose(apart.means(), together.means(), rtol=1e-5)
+
+
 def test_information_far_out_is_bounded_by_the_height_of_the_kernel(monkeypatch):
     """On a wide box the polynomial of f_Y may be 0: the mass says enough, and PML is not asked."""
     rate, edges = 1 / mpmath.mpf(B), np.array([1.0, 12.0])
