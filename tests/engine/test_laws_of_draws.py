@@ -445,11 +445,25 @@ def test_a_level_is_compared_with_the_boxes_it_crosses(closed):
         few = line_laws._Crossing(lines, t, t, closed=closed)
         wide = line_laws._Crossing(lines, t - 0.1, t + 0.1, closed=closed)
         truth = lines.masses_above(t, closed)
-        for found in (few, wide):
+        narrower = wide.between(t - 0.01, t + 0.01)
+        assert len(narrower.rows) < len(wide.rows)
+        for found in (few, wide, narrower, narrower.between(t, t)):
             for end, part, sign in zip(found.masses(np.full(3, t)), truth, (-1, 1), strict=True):
                 total = np.array([math.fsum(row) for row in part])
                 assert (sign * (end - np.minimum(total, 1.0)) >= 0).all()
                 assert np.abs(end - np.minimum(total, 1.0)).max() < 1e-13
+
+
+@pytest.mark.parametrize(("kind", "s"), [("pml", 0.3), ("pml", 0.62), ("pmc", 0.8)])
+def test_quantiles_of_all_draws_and_outcomes_together(kind, s):
+    """Below the lower end the cdf of the pool has not reached the level; above the other it has."""
+    low, high = getattr(bl, kind)(NOISY)._engine().pooled_quantiles(kind, s, s, 5.0)
+    laws = [Noise(a) for a in SLOPES[0]]
+    before, after = (
+        1 - mp.fsum(of.tail(kind, mpmath.mpf(t)) for of in laws) / len(laws) for t in (low, high)
+    )
+    assert before < s < after
+    assert high - low < 1e-3
 
 
 @pytest.mark.parametrize("closed", [False, True])
