@@ -76,14 +76,14 @@ class Memo:
 
         Where none does, a bar shows its name if it takes long.
         """
-        if key not in self._values:
+        if (found := self._values.get(key)) is None:  # another thread may forget it meanwhile
             own = settings.apart() if settings.within_figure() else settings.one_figure(name)
             with own:
                 value, stopped = self._computed(key, compute), settings.stopped()
             if stopped:
                 return value
-            self._values[key] = None, value
-        return self._values[key][1]
+            found = self._values[key] = None, value
+        return found[1]
 
     def in_figure(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """Return what is computed once in a figure, or once for all where no figure is computed.

@@ -259,6 +259,28 @@ def test_information_needs_a_bound_of_the_kernel(monkeypatch):
         assert known[1][d, 0] - known[0][d, 0] < truth / 10
 
 
+def test_boxes_of_information_are_those_of_all_draws(monkeypatch):
+    """Also if nothing is asked of PML of the first draws: where the kernel has no bound it is."""
+    engine = bl.pml(learnt() * bl.mechanisms.laplace(b=1 / 4, secret=UNIT))._engine()
+    cells, edges = next(engine.blocks()).cells, np.array([0.1, 0.2])
+    right = outcome_boxes.side
+    open_ = lambda *given: right(*given)._replace(direct=np.full(len(given[1]), np.inf))  # noqa: E731
+    monkeypatch.setattr(outcome_boxes, "side", open_)
+    monkeypatch.setattr(cells, "lost", np.array([True, False, False]))
+    monkeypatch.setattr(outcome_laws, "_BLOCK", 1)
+    found = []
+    for draws in (3, 1):
+        monkeypatch.setattr(outcome_laws, "_DRAWS", draws)
+        law = information_of.OutcomeInformation(engine.shared, engine.support)
+        law.sides = []
+        with np.errstate(all="ignore"):
+            found.append(law._narrow(cells, edges[:1], edges[1:], math.inf))
+    together, apart = found
+    assert (together.high_slope[1:] != 0).all() and (apart.half == together.half).all()
+    assert (apart.reach == together.reach).all() and (apart.half > 0).all()
+    np.testing.assert_allclose(apart.means(), together.means(), rtol=1e-5)
+
+
 def test_information_far_out_is_bounded_by_the_height_of_the_kernel(monkeypatch):
     """On a wide box the polynomial of f_Y may be 0: the mass says enough, and PML is not asked."""
     rate, edges = 1 / mpmath.mpf(B), np.array([1.0, 12.0])
@@ -423,11 +445,25 @@ def test_a_level_is_compared_with_the_boxes_it_crosses(closed):
         few = line_laws._Crossing(lines, t, t, closed=closed)
         wide = line_laws._Crossing(lines, t - 0.1, t + 0.1, closed=closed)
         truth = lines.masses_above(t, closed)
-        for found in (few, wide):
+        narrower = wide.between(t - 0.01, t + 0.01)
+        assert len(narrower.rows) < len(wide.rows)
+        for found in (few, wide, narrower, narrower.between(t, t)):
             for end, part, sign in zip(found.masses(np.full(3, t)), truth, (-1, 1), strict=True):
                 total = np.array([math.fsum(row) for row in part])
                 assert (sign * (end - np.minimum(total, 1.0)) >= 0).all()
                 assert np.abs(end - np.minimum(total, 1.0)).max() < 1e-13
+
+
+@pytest.mark.parametrize(("kind", "s"), [("pml", 0.3), ("pml", 0.62), ("pmc", 0.8)])
+def test_quantiles_of_all_draws_and_outcomes_together(kind, s):
+    """Below the lower end the cdf of the pool has not reached the level; above the other it has."""
+    low, high = getattr(bl, kind)(NOISY)._engine().pooled_quantiles(kind, s, s, 5.0)
+    laws = [Noise(a) for a in SLOPES[0]]
+    before, after = (
+        1 - mp.fsum(of.tail(kind, mpmath.mpf(t)) for of in laws) / len(laws) for t in (low, high)
+    )
+    assert before < s < after
+    assert high - low < 1e-3
 
 
 @pytest.mark.parametrize("closed", [False, True])

@@ -111,7 +111,8 @@ class OutcomeInformation(OutcomeLaw):
         high_ = np.where(dead, 0.0, high_)
         if not np.isinf(high_[~cells.lost[found.draws]]).any():
             # PML is not looked at: NaN is what is not known of it
-            return Lines.flat(0.0, math.nan, *mass, (low_, high_))
+            flat = Lines.flat(0.0, math.nan, *mass, (low_, high_))
+            return flat._replace(half=half, reach=reach)  # of these boxes, for all draws
         lines, none = super()._read(found, cells, low, high), np.zeros_like(low_)
         return lines._replace(low_at=none, low_slope=none, mean_low=low_, mean_high=high_)
 

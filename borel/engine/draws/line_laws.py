@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -85,30 +86,33 @@ class LineLaws(DrawLaws):
         lower, upper = super().pooled_quantiles(kind, low_level, high_level, top)
         if not math.isfinite(upper):
             return lower, upper
-        low = self._pooled(kind, lower, upper, lambda cdf: cdf[1] < low_level)[0]
-        high = self._pooled(kind, lower, upper, lambda cdf: ~(cdf[0] > high_level))[1]
-        return float(low), float(high)
-
-    def _pooled(self, kind: str, low: Any, high: Any, beyond: Callable[[Box], Any]) -> Box:
-        """Narrow a bracket of a quantile over all draws: it is beyond levels of which a cdf is."""
         few: list[_Crossing] = []
 
         def keep(part: Any) -> tuple:
-            few.append(_Crossing(self.lines(part, kind), low, high))
+            few.append(_Crossing(self.lines(part, kind), lower, upper))
             return (np.zeros(part.size),)
 
-        def cdf(t: Any) -> Box:
-            found, size = [one.cdf(t) for one in few], sum(len(one.above[0]) for one in few)
-            least = sum(float(v[0].sum()) for v in found) / size * (1 - 4 * size * U)
-            most = sum(float(v[1].sum()) for v in found) / size * (1 + 4 * size * U)
-            return np.array(least), np.array(most)
+        self.over_draws(keep)
+        low = _pooled(few, lower, upper, lambda cdf: cdf[1] < low_level)[0]
+        high = _pooled(few, lower, upper, lambda cdf: ~(cdf[0] > high_level))[1]
+        return float(low), float(high)
 
-        low, high = np.array(low), np.array(high)
-        for close in _CLOSER:  # a narrower bracket crosses fewer boxes
-            few.clear()
-            self.over_draws(keep)
-            low, high = _halved(lambda t: beyond(cdf(t)), low, high, close)
-        return low, high
+
+def _pooled(few: list[_Crossing], low: Any, high: Any, beyond: Callable[[Box], Any]) -> Box:
+    """Narrow a bracket of a quantile over all draws: it is beyond levels of which a cdf is."""
+    size = sum(len(one.above[0]) for one in few)
+
+    def cdf(t: Any) -> Box:
+        found = [one.cdf(t) for one in few]
+        least = sum(float(v[0].sum()) for v in found) / size * (1 - 4 * size * U)
+        most = sum(float(v[1].sum()) for v in found) / size * (1 + 4 * size * U)
+        return np.array(least), np.array(most)
+
+    low, high = np.array(low), np.array(high)
+    for close in _CLOSER:  # a narrower bracket crosses fewer boxes
+        low, high = _halved(lambda t: beyond(cdf(t)), low, high, close)
+        few = [one.between(low, high) for one in few]
+    return low, high
 
 
 def _sum(parts: Box) -> Box:
@@ -135,6 +139,21 @@ class _Crossing:
         inner = np.flatnonzero(below & ~(most < a))  # faster than the places of a table
         self.rows, box = inner // least.shape[1], inner % least.shape[1]
         self.lines = Lines(*(v[box] if v.ndim == 1 else v[self.rows, box] for v in lines))
+
+    def between(self, low: Any, high: Any) -> _Crossing:
+        """Return the same for all draws between two levels, which are between these."""
+        (least, most), out = self.lines.range(), copy.copy(self)
+        above = (least >= high) if self.closed else (least > high)
+        more = (
+            np.bincount(self.rows[above], mass[above], len(v)) * (1 + s * self.slack) + v
+            for mass, v, s in zip(
+                (self.lines.mass_low, self.lines.mass_high), self.above, (-1, 1), strict=True
+            )
+        )
+        out.above = tuple(v * end for v, end in zip(more, (_DOWN, _UP), strict=True))
+        kept = ~above & ~(most < low)
+        out.rows, out.lines = self.rows[kept], self.lines.of(lambda v: v[kept])
+        return out
 
     def masses(self, t: Any) -> Box:
         """Enclose P{leakage > t} of every draw, or P{leakage >= t}, for a level between the two."""
