@@ -46,8 +46,8 @@ def add(a: Box, b: Box) -> Box:
     """Enclose a + b."""
     with np.errstate(invalid="ignore", over="ignore"):
         low, high = a[0] + b[0], a[1] + b[1]
-        size_low, size_high = np.abs(low), np.abs(high)
-        size_low *= EPS
+        size_low, size_high = np.abs(low, dtype=float), np.abs(high, dtype=float)
+        size_low *= EPS  # in place: memory that is not in the cache takes longer than the sums
         size_high *= EPS
         out = low - size_low, high + size_high
     if np.isfinite(out[0]).all() and np.isfinite(out[1]).all():
@@ -117,12 +117,11 @@ def multiply(a: Box, b: Box) -> Box:
     """Enclose a * b."""
     with np.errstate(invalid="ignore", over="ignore"):
         low, high = _corners(a, b, np.multiply)
-        size_low, size_high = np.abs(low), np.abs(high)
+        size_low, size_high = np.abs(low, dtype=float), np.abs(high, dtype=float)
         plain = _plain(size_low, size_high)
-        size_low *= EPS  # in place: memory that is not in the cache takes longer than the sums
+        size_low *= EPS
         size_high *= EPS
-        low -= size_low
-        high += size_high
+        low, high = low - size_low, high + size_high
     odd = plain.size - np.count_nonzero(plain)
     if not odd:
         return low, high
