@@ -10,7 +10,7 @@ from operator import mul
 
 import mpmath
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -256,6 +256,9 @@ ENDS = st.one_of(
 
 
 @given(ENDS, st.floats(0, 0.999))
+@example(2.457898277592827e-39, 0.0)
+@example(2.457898277592827e-39, 0.9)
+@example(1e-16, 0.9)
 def test_what_a_sentence_says_is_no_less_than_what_is_proved(top, share):
     """One number stands only for an enclosure that holds it and is as wide as rounding."""
     bound = Bound.certified(top * share, top)

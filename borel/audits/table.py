@@ -382,8 +382,9 @@ def factor(bound: Bound) -> str:
     low, high = bound.ratio
     if math.isinf(high):
         return f"e^{_up(bound.lower, bound.upper)}"
-    near = bound.upper <= 2 * bound.lower  # next to 0 factors agree of levels that do not
-    return _up(low if near else None, high)
+    if bound.upper > 0 and low <= 1:  # 1 would say that nothing leaks
+        low = None
+    return _up(low, high)
 
 
 def _up(low: Any, high: Any) -> str:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _STEPS, _CLOSE = 44, 2.0**-44
 _CLOSER = 2.0**-12, 2.0**-20, 2.0**-30
-"""How wide brackets are in the end, as a part of the level; of many draws together, one by one."""
+"""The width of a bracket at which halving stops, as a part of the level; for all draws together it
+stops at each of three, and the boxes that are wholly outside of the bracket are left out."""
 _UP, _DOWN = 1 + 2.0**-49, 1 - 2.0**-49
 
 

@@ -151,7 +151,7 @@ class CellEnvelope(OpenEnvelope):
         known : tuple of float
             Those proved elsewhere: cells are cut until both together are narrow.
         rounds : int
-            How often cells are cut.
+            How many enclosures are looked at, at most.
         """
         tol, gap, idle = settings.current().tol, 1e-4, 0
         own = before = ends
