@@ -14,6 +14,7 @@ import numpy as np
 
 from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.discretised_pair import BITS
+from borel.engine.problem.truncated_prior import assumed, over_sum
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals import interpreter, rounding
@@ -37,7 +38,7 @@ class Heads:
 
     def __init__(self, p: Measure, q: Measure):
         self.points = _points(p, q)
-        found = [_enclosed(m, self.points) for m in (p, q)]
+        found = [over_sum(m, *_enclosed(m, self.points)) for m in (p, q)]
         self.low, self.high = [f[0] for f in found], [f[1] for f in found]
         self.tail, self.assumptions = [], ()
         self.notes = rounded(p.density, q.density)
@@ -45,7 +46,7 @@ class Heads:
             least, most = (float(v) for v in rounding.sum_outward(low, high))
             rest = max(0.0, 1.0 - least + (most - least) + 2.0**-50)
             self.tail.append(min(rest, 1.0))
-            if measure.tail is None or not measure.tail.proof:
+            if assumed(measure):
                 self.assumptions = (*self.assumptions, f"{name} normalised: checked")
 
     def bound(self, low: float, high: float, **about: Any) -> Bound:

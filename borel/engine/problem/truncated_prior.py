@@ -70,10 +70,7 @@ def head_of_prior(
     check_whole(points, "x")
     points = points.astype(float)
     assert prior.density is not None
-    low, high = evaluate(prior.density, {"x": (points, points)})
-    off = off_by(prior)
-    if off:  # the prior meant is that over its sum
-        low, high = low * (1 - off - 4 * U), high * (1 + 2 * off + 4 * U)
+    low, high = over_sum(prior, *evaluate(prior.density, {"x": (points, points)}))
     beyond, below = [], []
     if alphabet.upper is None:
         beyond, below = [points[-1] + 1], [np.inf]
@@ -89,7 +86,7 @@ def head_of_prior(
         )
     # the prior meant is normalised: what its floats miss may all lie beyond the head
     tail = abs(1.0 - least) + (most - least) + 2.0**-50
-    if off is None and prior.tail is not None:
+    if off_by(prior) is None and prior.tail is not None:
         declared = declared_tail(prior, points, most, 2.0**-40)
         tail = min(tail, max(declared, rounding.TINY))
     return Head(points, low, high, tail, (np.array(beyond), np.array(below)))
@@ -98,6 +95,12 @@ def head_of_prior(
 def off_by(prior: Measure) -> float | None:
     """Return how far from 1 the sum may be, where no proved tail says it all; None if not known."""
     return None if prior.tail is not None and prior.tail.proof else miss(prior)
+
+
+def over_sum(prior: Measure, low: np.ndarray, high: np.ndarray) -> Enclosure:
+    """Return masses over the sum of all, which is that near 1: the prior meant is normalised."""
+    off = off_by(prior) or 0.0
+    return (low * (1 - off - 4 * U), high * (1 + 2 * off + 4 * U)) if off else (low, high)
 
 
 def assumed(prior: Measure) -> list[str]:
@@ -147,4 +150,4 @@ def trimmed(head: Head, least: float) -> Head:
     )
 
 
-__all__ = ["Head", "assumed", "check_whole", "head_of_prior", "trimmed"]
+__all__ = ["Head", "assumed", "check_whole", "head_of_prior", "over_sum", "trimmed"]
