@@ -103,6 +103,8 @@ ONE = {
     "special.log_ndtr": (lambda a: MP.log(MP.ncdf(a)), ANY),
     "special.gammaln": (MP.loggamma, POSITIVE),
     "special.loggamma": (MP.loggamma, POSITIVE),
+    "special.gamma": (MP.gamma, ANY),
+    "special.rgamma": (MP.rgamma, ANY),
     "special.psi": (MP.digamma, POSITIVE),
     "special.digamma": (MP.digamma, POSITIVE),
     "special.entr": (lambda a: -a * MP.log(a), POSITIVE),
@@ -137,6 +139,9 @@ TWO = {
         lambda a, b: MP.loggamma(a) + MP.loggamma(b) - MP.loggamma(a + b),
         (0.01, 4.0),
     ),
+    "special.beta": (MP.beta, ANY),
+    "special.binom": (MP.binomial, ANY),
+    "special.poch": (MP.rf, ANY),
     "special.xlogy": (lambda a, b: a * MP.log(b), (0.01, 4.0)),
     "special.xlog1py": (lambda a, b: a * MP.log1p(b), (0.01, 4.0)),
 }

@@ -2,23 +2,28 @@ r"""Enclose what a kernel sums to over integer outcomes: a head, and a tail betw
 
 Where f falls from an outcome N on, the sum of f over N + 1, N + 2, ... lies between the integrals
 of f from N + 1 and from N on, of f as a function of all numbers y; these are enclosed by the slope
-of log f (`improper_integral`).
+of log f (`improper_integral`). Where that is not known, but f(y + 1) <= q f(y) from N on with q < 1
+(`forward_difference`: gamma functions of y cancel there), the sum is at most f(N) q / (1 - q).
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb
 
 from borel import settings
-from borel.numerics.balls.arithmetic import precision
+from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.balls.improper_integral import log_slopes, tail
 from borel.numerics.balls.integral import ArbEnclosure
 from borel.numerics.balls.interpreter import Prepared
 from borel.numerics.balls.ranges import INF, NEG_INF, ZERO_BALL
+from borel.numerics.germs.forward_difference import enclosed, unit_step
+from borel.numerics.germs.interpreter import ray
+from borel.numerics.germs.values import UndecidedRule, slack
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.graphs.operations import TRUTHS
@@ -90,7 +95,8 @@ def beyond(
                 if prepared.doubtful:  # decisions here would not be those of NumPy
                     return 0.0, math.inf
                 f = prepared.at({} if x is None else {"x": x})
-                parts.append(_tail(f, float(edge), side))
+                found = _tail(f, float(edge), side)
+                parts.append(found if found[1] < math.inf else _series(far, float(edge), side, x))
             elif (end - edge) * side > 0:
                 return 0.0, math.inf
     low, high = (math.fsum(part[side] for part in parts) for side in (0, 1))
@@ -134,6 +140,24 @@ def _tail(f: Any, edge: float, side: int) -> tuple[float, float]:
     high = math.inf if most is None else ArbEnclosure(ZERO_BALL, most[1].upper()).floats[1]
     low = 0.0 if least is None else ArbEnclosure(least[0].lower(), INF).floats[0]
     return max(low, 0.0), high
+
+
+def _series(graph: Graph, edge: float, side: int, x: tuple[Any, Any] | None) -> tuple[float, float]:
+    """Enclose the sum of a kernel beyond an edge between 0 and a geometric series."""
+    most = math.inf
+    if edge * side >= 2:
+        secrets = {} if x is None else {"x": tuple(map(float, x))}
+        t0 = math.nextafter(1 / (edge * side), 1.0)
+        box = {name: slack(*pair) for name, pair in secrets.items()}
+        box["y"] = ray(0.0, -1.0, side, side)
+        with suppress(UndecidedRule):
+            rate = ball(enclosed(unit_step(rewrite.log_of(graph), box, t0), box, t0)[1])
+            at = {name: (np.array(a), np.array(b)) for name, (a, b) in secrets.items()}
+            at["y"] = np.array(edge), np.array(edge)
+            first = ball(float(interpreter.evaluate(graph, {n: at[n] for n in graph.inputs})[1]))
+            if rate < 0 and first.is_finite():
+                most = ends(first * rate.exp() / (1 - rate.exp()))[1]
+    return 0.0, most
 
 
 def _apart(p: Any, q: Any) -> bool:

@@ -249,7 +249,7 @@ def _for_all_secrets(mechanism: Mechanism, until: float, points: bool) -> Normal
     outcome, rest = mechanism.outcome, 0.0
     if isinstance(outcome, Integers):
         outcome, rest = _head_and_rest(mechanism.density, outcome)
-    totals = totals_of(kernels, outcome, mechanism.breaks)
+    totals = totals_of(kernels, outcome, mechanism.breaks, almost_all=not points)
     if totals is None:
         return None
     boxes = plans(totals.parts, totals.cuts, until)

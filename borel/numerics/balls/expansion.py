@@ -94,7 +94,7 @@ class Builder(GraphBuilder):
             return self("const", _OF_ITSELF[op])
         if name in RANGES or name in TRUTHS or name == "floor":
             return self(name, *args)
-        if op in OPERATIONS and (text := OPERATIONS[op].means):
+        if text := _BY_GAMMAS.get(name) or (op in OPERATIONS and OPERATIONS[op].means):
             return self.append(formula(text), self.expand, dict(zip("uv", args, strict=False)))[-1]
         raise NotEnclosed(f"Arb arithmetic for {name} is not in this version")
 
@@ -108,6 +108,21 @@ class Builder(GraphBuilder):
         return self("power", base, exponent)
 
 
+_GAMMAS = {
+    "gamma": ("u", "special.gammaln(u)"),
+    "rgamma": ("u", "-special.gammaln(u)"),
+    "poch": ("minimum(u, u + v)", "special.gammaln(u + v) - special.gammaln(u)"),
+    "beta": ("minimum(u, v)", OPERATIONS["special.betaln"].means),
+    "binom": (
+        "minimum(u, minimum(v, u - v)) + 1",
+        "special.gammaln(u + 1) - special.gammaln(v + 1) - special.gammaln(u - v + 1)",
+    ),
+}
+"""What has to be positive, and the logarithm then; else neither value nor slope are to be known."""
+_BY_GAMMAS = {
+    name: f"where({least} <= 0, log({least}) * special.gammaln({least}), exp({log}))"
+    for name, (least, log) in _GAMMAS.items()
+}
 _OF_ITSELF = {"less": 0.0, "greater": 0.0, "not_equal": 0.0} | dict.fromkeys(
     ("less_equal", "greater_equal", "equal"), 1.0
 )

@@ -139,6 +139,12 @@ def _power(a: Fraction, b: Fraction) -> Fraction | None:
     return a ** int(b)
 
 
+def _binomial(n: Fraction, k: Fraction) -> Fraction | None:
+    if n.denominator != 1 or k.denominator != 1 or not 0 <= k <= n <= 1024:
+        return None
+    return Fraction(math.comb(int(n), int(k)))
+
+
 def _root(a: Fraction) -> Fraction | None:
     if a < 0:
         return None
@@ -181,6 +187,7 @@ _EXACT: dict[str, Callable[..., Exact | None]] = {
     "exp": _at({0: 1}),
     "expm1": _at({0: 0}),
     "special.gammaln": _at({1: 0, 2: 0}),
+    "special.binom": _rational(_binomial),
     "less": _truth(operator.lt),
     "less_equal": _truth(operator.le),
     "greater": _truth(operator.gt),

@@ -170,7 +170,8 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
     def _refuse(self, what: str) -> Any:
         raise NotTraceable(
             f"{what} of y or x: a density must stay elementwise array code "
-            "(np.where instead of if, np.exp instead of math.exp, no indexing by y or x)"
+            "(np.where instead of if, np.exp instead of math.exp, scipy.special or from_scipy "
+            "instead of scipy.stats, no indexing by y or x)"
         )
 
     def __bool__(self) -> bool:
