@@ -90,8 +90,8 @@ def totals_of(
     if isinstance(line, Interval):
         ends: list[tuple[float, float]] = [(float(line.lower), float(line.upper))]
     elif outcome.kind == "finite" and outcome.dim == 1 and outcome.size <= _MOST_LABELS:
-        ends = (low, high) if almost_all and whole else None
-        graphs, ends = [summed(graphs[0], outcome.array, ends)], []
+        between = (low, high) if almost_all and whole else None
+        graphs, ends = [summed(graphs[0], outcome.array, between)], []
     else:
         return None
     ends += [(0.0, 1.0)] * (len(graphs) - len(ends))  # a mass is its integral over (0, 1)
