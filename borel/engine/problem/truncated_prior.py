@@ -100,7 +100,9 @@ def off_by(prior: Measure) -> float | None:
 def over_sum(prior: Measure, low: np.ndarray, high: np.ndarray) -> Enclosure:
     """Return masses over the sum of all, which is that near 1: the prior meant is normalised."""
     off = off_by(prior) or 0.0
-    return (low * (1 - off - 4 * U), high * (1 + 2 * off + 4 * U)) if off else (low, high)
+    if off:
+        low, high = low * (1 - off - 4 * U), high * (1 + 2 * off + 4 * U)
+    return low, high
 
 
 def assumed(prior: Measure) -> list[str]:
