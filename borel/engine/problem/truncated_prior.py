@@ -97,7 +97,7 @@ def off_by(prior: Measure) -> float | None:
     return None if prior.tail is not None and prior.tail.proof else miss(prior)
 
 
-def over_sum(prior: Measure, low: np.ndarray, high: np.ndarray) -> Enclosure:
+def over_sum(prior: Measure, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return masses over the sum of all, which is that near 1: the prior meant is normalised."""
     off = off_by(prior) or 0.0
     if off:
