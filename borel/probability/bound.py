@@ -6,6 +6,7 @@ fixed by the constructor that made it, and nothing but those constructors makes 
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -353,8 +354,8 @@ class Bound:
 
     def answering(self, question: Any) -> Bound:
         """Return the same figure, which knows what was asked."""
-        found = object.__new__(Bound)
-        vars(found).update(vars(self), question=question)
+        found = copy.copy(self)
+        object.__setattr__(found, "question", question)
         return found
 
     def __getstate__(self) -> dict[str, Any]:
