@@ -23,9 +23,8 @@ MOST = math.ldexp(1 - U, 1024)
 # NumPy converts a Python number in each operation, which takes half as long as the operation itself
 # on a few entries: what every figure of a table goes through has its numbers as arrays
 _ZERO, _ONE, _INF = map(np.array, (0.0, 1.0, math.inf))
-_WIDER, _LEAST, _NORMAL, _MOST = map(np.array, (1 + 8 * U, TINY, NORMAL, MOST))
-_TWO_ERRORS, _LOW_PART = map(np.array, (1 + 1e-15, 4 * U * U))
-_UNIT = np.array(1, np.int32)  # of the type of exponents
+_WIDER, _LEAST, _NORMAL = map(np.array, (1 + 8 * U, TINY, NORMAL))
+_STEP = np.array(1, np.int32)  # of exponents
 _SPLITTER = np.array(134217729.0)  # 2**27 + 1
 _SQRT_2 = np.array(math.sqrt(2))
 # ln 2: its first 22 bits, which times an exponent below 2**31 are exact, and the rest, to 2**-78
@@ -298,7 +297,7 @@ def ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
     hi = num.hi / den.hi
     product, e = two_prod(hi, den.hi)
     lo = ((((num.hi - product) - e) + num.lo) - hi * den.lo) / den.hi  # but for a few u**2
-    error = (num.error + den.error) * _TWO_ERRORS + _LOW_PART
+    error = (num.error + den.error) * (1 + 1e-15) + 4 * U * U
     return bounds(Scaled(hi, lo, num.exponent - den.exponent, error), _ONE - den.error)
 
 
@@ -311,7 +310,7 @@ def bounds(value: Scaled, least: np.ndarray | float = 1.0) -> Enclosure:
         # where nothing bounds a divisor from below this is infinite
         high = ceil_sum(hi, lo + off / np.maximum(least, _ZERO) * _WIDER + _LEAST)
         lower, upper = np.ldexp(low, exponent), np.ldexp(high, exponent)
-    lower = np.minimum(lower, _MOST)
+    lower = np.minimum(lower, MOST)
     # ldexp is exact unless it leaves the normal range: then step outwards
     if np.count_nonzero(edge := lower < 2 * NORMAL):
         lower = np.where(edge, np.maximum(np.nextafter(lower, -np.inf), 0.0), lower)
@@ -348,7 +347,7 @@ def log_scaled(num: Scaled, den: Scaled) -> tuple[np.ndarray, np.ndarray, np.nda
     10 u relative) and the dropped terms (below 2**-60 \|2 s\|) are less than 2**-55 \|2 s\|. The
     low part of s is below 3 u, and off by less than 10 u**2.
     """
-    shift = _UNIT - np.frexp(num.hi / den.hi * _SQRT_2)[1]
+    shift = _STEP - np.frexp(num.hi / den.hi * _SQRT_2)[1]
     a, a_lo = np.ldexp(num.hi, shift), np.ldexp(num.lo, shift)
     power = (num.exponent - den.exponent - shift).astype(float)
     top = a - den.hi  # exact: they are within a factor two
