@@ -9,13 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar
 from html import escape
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 PATIENCE = 2.0
 """Seconds, by the clock of the wall, after which a bar is shown."""
@@ -26,7 +23,9 @@ _EVERY = 0.1
 
 
 class Bar:
-    """How far something has got, shown if it takes long.
+    """How far something has got, shown in a block that takes more than two seconds.
+
+    Within the block of another bar, none is shown.
 
     Parameters
     ----------
@@ -38,13 +37,45 @@ class Bar:
         What is counted.
     wanted : bool or None
         Whether to show it; None: in a terminal or a notebook.
+
+    Examples
+    --------
+    >>> with Bar(3, name="rows") as shown:
+    ...     for k in range(3):
+    ...         shown.tell(k)
+    >>> shown.done
+    2
     """
 
-    def __init__(self, total: float | None, name: str, unit: str, wanted: bool | None):
+    def __init__(
+        self,
+        total: float | None,
+        *,
+        name: str = "",
+        unit: str = "steps",
+        wanted: bool | None = None,
+    ):
         self.total, self.name, self.unit, self.wanted = total, name, unit, wanted
         self.done = 0.0
         self._next = time.monotonic() + PATIENCE
         self._shown: Any = None
+
+    def __enter__(self) -> Bar:
+        """Show it from now on."""
+        self._outer = _BAR.get()
+        if self._outer is None:
+            self._token = _BAR.set(self)
+        else:
+            self.wanted = False
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Take it away."""
+        if self._outer is None:
+            _BAR.reset(self._token)
+            if self._shown is not None:
+                with suppress(OSError, ValueError):
+                    self._shown.close()
 
     def tell(self, done: float, name: str | None = None) -> None:
         """Say how much is done, and what comes next."""
@@ -60,12 +91,6 @@ class Bar:
             if self._shown is None:
                 self._shown = _shown(self)
             self._shown.update(self)
-
-    def close(self) -> None:
-        """Take it away."""
-        if self._shown is not None:
-            with suppress(OSError, ValueError):
-                self._shown.close()
 
 
 class _Nowhere:
@@ -147,34 +172,3 @@ def look(clock: float) -> None:
     """Show how far the work has got that is done here, if it is time to."""
     if (shown := _BAR.get()) is not None:
         shown.look(clock)
-
-
-@contextmanager
-def bar(
-    total: float | None, *, name: str = "", unit: str = "steps", wanted: bool | None = None
-) -> Iterator[Bar]:
-    """Show a bar while the block runs, once two seconds have passed; within another, none.
-
-    Parameters
-    ----------
-    total, name, unit, wanted
-        As of `Bar`.
-
-    Examples
-    --------
-    >>> with bar(3, name="rows") as shown:
-    ...     for k in range(3):
-    ...         shown.tell(k)
-    >>> shown.done
-    2
-    """
-    if _BAR.get() is not None:
-        yield Bar(total, name, unit, False)
-        return
-    found = Bar(total, name, unit, wanted)
-    token = _BAR.set(found)
-    try:
-        yield found
-    finally:
-        _BAR.reset(token)
-        found.close()

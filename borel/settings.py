@@ -17,7 +17,6 @@ from borel.errors import InvalidInput, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
     from contextvars import Token
 
 ENGINES = ("auto", "exact", "certified", "estimate")
@@ -275,10 +274,10 @@ def each(compute: Callable[[Any], Any], of: Sequence[Any]) -> list[Any]:
 
 def progress_bar(
     total: float | None, *, name: str = "", unit: str = "steps", wanted: bool | None = None
-) -> AbstractContextManager[progress.Bar]:
-    """Return `borel.progress.bar`, if the options in force here let it be shown."""
+) -> progress.Bar:
+    """Return a `borel.progress.Bar`, shown if the options in force here let it be."""
     wanted = wanted if current().progress else False
-    return progress.bar(total, name=name, unit=unit, wanted=wanted)
+    return progress.Bar(total, name=name, unit=unit, wanted=wanted)
 
 
 _CERTIFICATES = (

@@ -167,7 +167,7 @@ class FiniteEngine(FiniteMeasures):
         num, den = self._pml_pair if kind == "pml" else self._pmc_pair
         if at is not None:
             num, den = (Scaled(*(v[at] for v in part)) for part in (num, den))
-        if some := not (num.hi.all() and den.hi.all()):
+        if some := np.count_nonzero(num.hi) + np.count_nonzero(den.hi) < 2 * num.hi.size:
             zero = (num.hi == 0) | (den.hi == 0)
             num, den = _nonzero(num), _nonzero(den)
         # a divergence is >= 0

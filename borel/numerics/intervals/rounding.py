@@ -22,8 +22,9 @@ MOST = math.ldexp(1 - U, 1024)
 
 # NumPy converts a Python number in each operation, which takes half as long as the operation itself
 # on a few entries: what every figure of a table goes through has its numbers as arrays
-_ZERO, _ONE = map(np.array, (0.0, 1.0))
+_ZERO, _ONE, _INF = map(np.array, (0.0, 1.0, math.inf))
 _WIDER, _LEAST, _NORMAL = map(np.array, (1 + 8 * U, TINY, NORMAL))
+_STEP = np.array(1, np.int32)  # of exponents
 _SPLITTER = np.array(134217729.0)  # 2**27 + 1
 _SQRT_2 = np.array(math.sqrt(2))
 # ln 2: its first 22 bits, which times an exponent below 2**31 are exact, and the rest, to 2**-78
@@ -70,13 +71,13 @@ def two_prod(a, b):
 def floor_sum(hi, lo):
     """Return the largest float found that is <= hi + lo, for exact hi and lo."""
     s, e = two_sum(hi, lo)
-    return np.where(e < _ZERO, np.nextafter(s, -np.inf), s)  # of any kind of floats
+    return np.nextafter(s, -_INF, out=np.asarray(s), where=e < _ZERO)
 
 
 def ceil_sum(hi, lo):
     """Return the smallest float found that is >= hi + lo, for exact hi and lo."""
     s, e = two_sum(hi, lo)
-    return np.where(e > _ZERO, np.nextafter(s, np.inf), s)
+    return np.nextafter(s, _INF, out=np.asarray(s), where=e > _ZERO)
 
 
 def scaled(values: np.ndarray, error: np.ndarray | float = 0.0) -> Scaled:
@@ -93,7 +94,7 @@ def rounding_of(values: np.ndarray, relative: np.ndarray | float) -> np.ndarray:
     """
     values = np.asarray(values, float)
     error = np.zeros(values.shape)
-    if (subnormal := (values > _ZERO) & (values < _NORMAL)).any():
+    if np.count_nonzero(subnormal := (values > _ZERO) & (values < _NORMAL)):
         error[subnormal] = 0.5 * (TINY / values[subnormal])
     return np.maximum(relative, error)
 
@@ -176,13 +177,13 @@ def weighted_sum(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
                 half = n // 2
                 parts[:half] += parts[n - half :]
                 parts, slack = parts[: n - half], slack + U
-            hi = parts[0]
+            hi, slack = parts[0], np.full(k.shape[1], slack)
             good = hi > CLEAR
         mantissa, exponent = np.frexp(hi)
         low = np.ldexp(lo, -exponent)
     own = np.maximum(slack, 0.2 * U) + (error + 4 * error * error)
-    result = Scaled(mantissa, low, exponent, np.full(hi.shape, own))
-    if not good.all():
+    result = Scaled(mantissa, low, exponent, own)
+    if np.count_nonzero(good) < good.size:
         bad = np.flatnonzero(~good)
         chunk = max(1, 2_000_000 // len(k))
         for part in (bad[i : i + chunk] for i in range(0, len(bad), chunk)):
@@ -202,18 +203,19 @@ def _on_a_grid(p: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
     n = len(k)
     top = k.max(axis=0)
     bits = (53 - max(1, int(n - 1).bit_length())) // 2
-    k_exp, p_exp = np.frexp(top)[1] - bits, math.frexp(p.max())[1] - bits
-    grid = np.ldexp(1.5, 52 + k_exp)
+    k_exp, p_exp = np.frexp(top)[1], math.frexp(p.max())[1] - bits
+    grid = np.ldexp(math.ldexp(1.5, 52 - bits), k_exp)
     head = (k + grid) - grid
     middle = math.ldexp(1.5, 52 + p_exp)
     p1 = (p + middle) - middle
     p2 = p - p1
     hi, lo = two_sum(p1 @ head, p2 @ head + p @ (k - head))
-    # |p2| <= 2**(p_exp-1), |tail| <= 2**(k_exp-1); gamma of n + 4 terms, doubled
-    small_p, small_k = n * math.ldexp(1.0, p_exp), np.ldexp(1.0001 * p.sum(), k_exp)
+    # |p2| <= 2**(p_exp-1), |tail| <= 2**(k_exp-bits-1); gamma of n + 4 terms, doubled
+    small_p = n * math.ldexp(1.0, p_exp)
+    small_k = np.ldexp(1.0001 * p.sum(), k_exp) * 2.0**-bits
     slack = 2 * (n + 4) * U * (small_p * top + small_k)
     # the exponents keep every product of the grid clear of underflow
-    good = (slack <= max(0.2, n / 1024) * U * hi) & (k_exp > -900 - 2 * bits - p_exp) & (hi > CLEAR)
+    good = (slack <= max(0.2, n / 1024) * U * hi) & (k_exp > -900 - bits - p_exp) & (hi > CLEAR)
     return hi, lo, good, slack / np.maximum(hi, CLEAR) * (1 + 4 * U)
 
 
@@ -296,7 +298,7 @@ def ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
     product, e = two_prod(hi, den.hi)
     lo = ((((num.hi - product) - e) + num.lo) - hi * den.lo) / den.hi  # but for a few u**2
     error = (num.error + den.error) * (1 + 1e-15) + 4 * U * U
-    return bounds(Scaled(hi, lo, num.exponent - den.exponent, error), 1 - den.error)
+    return bounds(Scaled(hi, lo, num.exponent - den.exponent, error), _ONE - den.error)
 
 
 def bounds(value: Scaled, least: np.ndarray | float = 1.0) -> Enclosure:
@@ -310,7 +312,7 @@ def bounds(value: Scaled, least: np.ndarray | float = 1.0) -> Enclosure:
         lower, upper = np.ldexp(low, exponent), np.ldexp(high, exponent)
     lower = np.minimum(lower, MOST)
     # ldexp is exact unless it leaves the normal range: then step outwards
-    if (edge := lower < 2 * NORMAL).any():
+    if np.count_nonzero(edge := lower < 2 * NORMAL):
         lower = np.where(edge, np.maximum(np.nextafter(lower, -np.inf), 0.0), lower)
         upper = np.where(upper < 2 * NORMAL, np.nextafter(upper, np.inf), upper)
     return Enclosure(lower, upper)
@@ -345,9 +347,9 @@ def log_scaled(num: Scaled, den: Scaled) -> tuple[np.ndarray, np.ndarray, np.nda
     10 u relative) and the dropped terms (below 2**-60 \|2 s\|) are less than 2**-55 \|2 s\|. The
     low part of s is below 3 u, and off by less than 10 u**2.
     """
-    shift = 1 - np.frexp(num.hi / den.hi * _SQRT_2)[1]
+    shift = _STEP - np.frexp(num.hi / den.hi * _SQRT_2)[1]
     a, a_lo = np.ldexp(num.hi, shift), np.ldexp(num.lo, shift)
-    power = num.exponent - den.exponent - shift
+    power = (num.exponent - den.exponent - shift).astype(float)
     top = a - den.hi  # exact: they are within a factor two
     total, rest = two_sum(a, den.hi)
     s = top / total
