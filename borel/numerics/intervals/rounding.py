@@ -22,7 +22,7 @@ MOST = math.ldexp(1 - U, 1024)
 
 # NumPy converts a Python number in each operation, which takes half as long as the operation itself
 # on a few entries: what every figure of a table goes through has its numbers as arrays
-_ZERO, _ONE, _INF = map(np.array, (0.0, 1.0, math.inf))
+_ZERO, _ONE = map(np.array, (0.0, 1.0))
 _WIDER, _LEAST, _NORMAL = map(np.array, (1 + 8 * U, TINY, NORMAL))
 _STEP = np.array(1, np.int32)  # of exponents
 _SPLITTER = np.array(134217729.0)  # 2**27 + 1
@@ -71,13 +71,13 @@ def two_prod(a, b):
 def floor_sum(hi, lo):
     """Return the largest float found that is <= hi + lo, for exact hi and lo."""
     s, e = two_sum(hi, lo)
-    return np.nextafter(s, -_INF, out=np.asarray(s), where=e < _ZERO)
+    return np.nextafter(s, -np.inf, out=np.asarray(s), where=e < _ZERO)
 
 
 def ceil_sum(hi, lo):
     """Return the smallest float found that is >= hi + lo, for exact hi and lo."""
     s, e = two_sum(hi, lo)
-    return np.nextafter(s, _INF, out=np.asarray(s), where=e > _ZERO)
+    return np.nextafter(s, np.inf, out=np.asarray(s), where=e > _ZERO)
 
 
 def scaled(values: np.ndarray, error: np.ndarray | float = 0.0) -> Scaled:
