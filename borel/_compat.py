@@ -267,7 +267,7 @@ def _interval(kind, draws, prob):
             f"give a quantile instead, by order statistics"
         )
     ends = getattr(azs, kind)(draws.values.astype(float), prob=prob, axis=(0, 1))
-    return tuple(_labelled(end, draws) for end in (ends[..., 0], ends[..., 1]))
+    return _labelled(ends[..., 0], draws), _labelled(ends[..., 1], draws)
 
 
 def _of_chains(statistic, draws, **kwargs):
