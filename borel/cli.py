@@ -5,6 +5,7 @@ A user's error is one message on the error stream and exit code 2; Ctrl-C is 130
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -70,6 +71,7 @@ def audit(
     ] = False,
 ) -> None:
     """Audit a study: a table, result.nc with every figure, and report.html."""
+    gc.set_threshold(20_000)  # imports make objects that stay: looking for garbage was a tenth
     with _errors():
         for one, place in _studies(study, output):
             _audit(one, place, quiet=quiet, resume=resume, certificates=certificates)
@@ -172,9 +174,9 @@ def check(
 
 def _say_if_unfinished(result: Path) -> None:
     """Say that an audit holds only some of its figures: what is not there is not verified."""
-    from borel.audits.result import load
+    from borel.audits.store import attributes
 
-    if (result.is_dir() or result.suffix == ".nc") and not load(result).complete:
+    if (result.is_dir() or result.suffix == ".nc") and not attributes(result).get("complete", 1):
         _say(
             "this audit is unfinished: only the figures that it has are verified; "
             "`borel audit STUDY.py --resume` computes the others"

@@ -12,7 +12,7 @@ two statements that it ends in.
 """
 
 import numpy as np
-import statsmodels.api as sm
+from statsmodels.datasets import fair
 
 import borel as bl
 from borel import _compat, models
@@ -23,7 +23,7 @@ ANSWERS = ["none", "some", "many"]
 
 # -- the data ----------------------------------------------------------------------------------
 
-survey = sm.datasets.fair.load_pandas().data
+survey = fair.load_pandas().data
 # the answer is a rate per year of marriage: none, less than one affair a year, one or more
 answer = np.select([survey["affairs"] == 0, survey["affairs"] < 1], ANSWERS[:2], ANSWERS[2])
 rating = survey["rate_marriage"].to_numpy()

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel.audits.result import load
-from borel.audits.store import from_plain, pack, read, to_plain, unpack, writable, write
+from borel.audits.store import (
+    attributes,
+    from_plain,
+    pack,
+    read,
+    to_plain,
+    unpack,
+    writable,
+    write,
+)
 from borel.probability.bound import STATUSES, Bound, Ratio
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -138,6 +147,18 @@ def test_load_says_what_is_wrong(tmp_path):
     xr.Dataset({"a": 1}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     with pytest.raises(bl.InvalidInput, match=r"expected the result of bl\.audit"):
         bl.load(tmp_path / "other.nc")
+
+
+def test_what_a_file_says_of_itself(tmp_path):
+    path = tmp_path / "result.nc"
+    with pytest.raises(bl.InvalidInput, match="no file"):
+        attributes(path)
+    path.write_bytes(b"no netCDF")
+    with pytest.raises(bl.InvalidInput, match="cannot be read"):
+        attributes(path)
+    write(bl.audit(bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[1.0], [1.0]])), path)
+    for place in (path, tmp_path):
+        assert dict(read(place).attrs) == attributes(place)
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):

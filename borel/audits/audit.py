@@ -20,7 +20,7 @@ from borel.audits.result import Audit, load
 from borel.audits.sampling import SAMPLING, sampling
 from borel.audits.serialisation import holds_text, to_plain
 from borel.audits.set_audit import is_set, prior_in_words
-from borel.audits.store import RESULT, pack, read, writable, write
+from borel.audits.store import RESULT, attributes, pack, read, writable, write
 from borel.audits.study import Study, as_study
 from borel.audits.study_key import changed, prior_key, study_key
 from borel.errors import InvalidInput
@@ -275,20 +275,20 @@ def _previous(folder: Path, resume: bool) -> xr.DataTree | None:
     path = folder / RESULT
     if not path.exists():
         return None
+    if resume:
+        return load(path).tree
     try:
-        before = load(path).tree
-    except InvalidInput:
-        if resume:
-            raise
+        complete = attributes(path).get("complete", 1)
+    except InvalidInput:  # no result: it is written over
         return None
-    if not resume and not before.attrs["complete"]:
+    if not complete:
         raise InvalidInput(
             "the output folder",
             expected="no unfinished audit in it",
             got=f"one in {path}",
             mend="go on with --resume (resume=True), or delete it.",
         )
-    return before if resume else None
+    return None
 
 
 def _draws(study: Study, folder: Path | None, resume: bool) -> xr.DataTree:

@@ -8,7 +8,7 @@ import os
 import tempfile
 import warnings
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,8 @@ from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from jinja2 import Template
 
     from borel.audits.audit_figures import AuditFigures
     from borel.audits.plots.svg import Point
@@ -181,21 +183,27 @@ def write_report(audit: AuditFigures, path: str | os.PathLike) -> Path:
     return path
 
 
-def render(audit: AuditFigures) -> str:
-    """Return the report as HTML; every text of the study is escaped."""
+@cache
+def _template() -> Template:
+    """Return the page, whose text is escaped; it is compiled once."""
     from jinja2 import Environment, StrictUndefined
 
     source = resources.files("borel.audits").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters |= {"printed": printed, "in_bits": in_bits, "percent": percent}
+    return environment.from_string(source)
+
+
+def render(audit: AuditFigures) -> str:
+    """Return the report as HTML; every text of the study is escaped."""
     found = rows(audit)
     guarantees = [row for row in found if row.name.startswith("guarantees/")]
     attributes = [row for row in found if row.name.startswith("disclosure/")]
     measures = [row for row in found if row not in guarantees and row not in attributes]
     statuses = {row.status for row in found} | {b.status for b in audit.values()}
-    environment.filters |= {"printed": printed, "in_bits": in_bits, "percent": percent}
-    return environment.from_string(source).render(
+    return _template().render(
         about=audit.tree.attrs,
         complete=audit.complete,
         measures=measures,

@@ -6,6 +6,7 @@ import enum
 import json
 import os
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import xarray as xr
 
     from borel.priors.random_bound import RandomBound
@@ -129,7 +132,9 @@ def _holds(variable: xr.Variable) -> bool:
     if variable.dtype.kind not in "UO":
         return True
     values = np.ravel(variable.values).tolist()
-    if not all(isinstance(v, str) and not isinstance(v, enum.Enum) for v in values):
+    if variable.dtype.kind == "O" and not all(
+        isinstance(v, str) and not isinstance(v, enum.Enum) for v in values
+    ):
         return False
     return all(in_words(v) == v for v in set(values))  # a status is that of thousands of draws
 
@@ -192,11 +197,26 @@ def read(path: str | os.PathLike) -> xr.DataTree:
     """
     from borel import _compat
 
+    with _reading(path) as file:
+        return _as_it_was(_compat.as_datatree(file))
+
+
+def attributes(path: str | os.PathLike) -> dict[str, Any]:
+    """Read what a ``.nc`` file says of itself, and no more of it; errors are those of `read`."""
+    import xarray as xr
+
+    with _reading(path) as file, xr.open_dataset(file, engine="h5netcdf") as root:
+        return dict(root.attrs)
+
+
+@contextmanager
+def _reading(path: str | os.PathLike) -> Iterator[Path]:
+    """Give the file of a path or folder, and turn what goes wrong into `InvalidInput`."""
     path = Path(path)
     if path.is_dir():
         path = path / RESULT
     try:
-        return _as_it_was(_compat.as_datatree(path))
+        yield path
     except FileNotFoundError:
         raise InvalidInput(
             "bl.load",

@@ -310,7 +310,7 @@ def _outcomes(leakage: Any) -> Sequence[Any]:
 
 
 def _finite(figure: Any, name: str) -> xr.DataArray:
-    values = figure._middle().rename(None)
+    values = figure.draws["lower"].copy(data=figure._middle().values).rename(None)
     if not np.isfinite(values.values).all():
         raise InvalidInput(
             "leakage_tree",

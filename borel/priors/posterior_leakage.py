@@ -286,7 +286,7 @@ class PosteriorLeakage(Remade):
         if epsilon.trouble:
             return epsilon._refused()
         engine = self._engine()
-        high = epsilon.draws["upper"].values
+        _, high = epsilon._ends
         top = float(high[np.isfinite(high)].max(initial=1.0)) * 1.001
         # what the draws are worth: the least over the cdfs at both ends
         size = self.joint.prior.size
@@ -373,8 +373,8 @@ class ByDraw:
         """Return P_Y{leakage <= t} under each draw; instead of t, ``ratio`` is e^t."""
         above = self.tail(t, ratio=ratio)
         asked: tuple = ("cdf", t) if ratio is None else ("cdf_at_ratio", ratio)
-        draws = above.draws
-        low, high = 1 - draws["upper"].values, 1 - draws["lower"].values
+        least, most = above._ends
+        low, high = 1 - most, 1 - least
         # each subtraction rounds once
         low, high = np.nextafter(low, -1.0), np.nextafter(high, 2.0)
         return RandomBound.from_draws(

@@ -69,7 +69,7 @@ class RandomBound:
 
     def __init__(
         self,
-        draws: xr.Dataset | Callable[[], xr.Dataset],
+        draws: xr.Dataset | tuple[np.ndarray, np.ndarray, str],
         *,
         name: str,
         exact_draws: bool,
@@ -97,32 +97,36 @@ class RandomBound:
     @classmethod
     def from_draws(cls, lower: np.ndarray, upper: np.ndarray, *, status: str, **about: Any):
         """Make one from enclosures of shape (chain, draw)."""
-        units = about.get("units", "nats")
-
-        def labelled() -> xr.Dataset:
-            import xarray as xr
-
-            dims = ("chain", "draw")
-            return xr.Dataset(
-                {
-                    "lower": (dims, lower, {"units": units}),
-                    "upper": (dims, upper, {"units": units}),
-                    "status": (dims, np.full(lower.shape, status)),
-                },
-                {"chain": np.arange(lower.shape[0]), "draw": np.arange(lower.shape[1])},
-                {"quantity": about["name"], "units": units, "status": status},
-            )
-
-        return cls(labelled, **about)
+        return cls((lower, upper, status), **about)
 
     @cached_property
     def draws(self) -> xr.Dataset:
         """``lower``, ``upper`` and ``status`` over (chain, draw)."""
-        return self._draws() if callable(self._draws) else self._draws
+        import xarray as xr
+
+        if isinstance(self._draws, xr.Dataset):
+            return self._draws
+        (lower, upper, status), dims = self._draws, ("chain", "draw")
+        return xr.Dataset(
+            {
+                "lower": (dims, lower, {"units": self.units}),
+                "upper": (dims, upper, {"units": self.units}),
+                "status": (dims, np.full(lower.shape, status)),
+            },
+            {"chain": np.arange(lower.shape[0]), "draw": np.arange(lower.shape[1])},
+            {"quantity": self.name, "units": self.units, "status": status},
+        )
+
+    @property
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """``lower`` and ``upper`` without labels: a law asks for them at many thresholds."""
+        if isinstance(self._draws, tuple):
+            return self._draws[:2]
+        return self._draws["lower"].values, self._draws["upper"].values
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the draws themselves, for pickle and copy: no function, and no joint."""
-        state = {**vars(self), "_draws": self.draws, "_of_draw": None, "_ceiling": None}
+        state = {**vars(self), "_of_draw": None, "_ceiling": None}
         state["ceiling"] = self.ceiling if self.trouble else None
         return state
 
@@ -139,16 +143,13 @@ class RandomBound:
 
         Both must be of the same draws: the groups of one hierarchical posterior, say.
         """
-        if self.draws["lower"].shape != other.draws["lower"].shape or self.units != other.units:
+        if self._ends[0].shape != other._ends[0].shape or self.units != other.units:
             raise InvalidInput(
                 "RandomBound.larger",
                 expected=f"a figure in {self.units} of the same draws",
                 got=f"{other!r} in {other.units}",
             )
-        low, high = (
-            np.maximum(self.draws[end].values, other.draws[end].values)
-            for end in ("lower", "upper")
-        )
+        low, high = map(np.maximum, self._ends, other._ends)
 
         def ceiling() -> Bound | None:
             known = [b for b in (self.ceiling, other.ceiling) if b is not None]
@@ -206,7 +207,7 @@ class RandomBound:
     @property
     def size(self) -> int:
         """Number of draws."""
-        return self.draws["lower"].size
+        return self._ends[0].size
 
     @property
     def status(self) -> str:
@@ -215,7 +216,7 @@ class RandomBound:
 
     @property
     def _each(self) -> str:
-        return self.draws.attrs["status"]
+        return self._draws[2] if isinstance(self._draws, tuple) else self._draws.attrs["status"]
 
     @cached_property
     def ceiling(self) -> Bound | None:
@@ -238,11 +239,13 @@ class RandomBound:
         return self._own
 
     def _middle(self) -> xr.DataArray:
-        low, high = (self.draws[end].values for end in ("lower", "upper"))
+        import xarray as xr
+
+        low, high = self._ends
         with np.errstate(invalid="ignore"):
             known = np.isfinite(high) & np.isfinite(low)
             middle = np.where(known, low + (high - low) / 2, np.where(known, 0.0, high))
-        return self.draws["lower"].copy(data=middle)
+        return xr.DataArray(middle, dims=("chain", "draw"))
 
     def _capped(self) -> xr.DataArray:
         """Return the draws for ranks: an infinity is only the largest, or smallest, value."""
@@ -331,7 +334,7 @@ class RandomBound:
         size = self.size
         first = math.floor(low_rank * size / whole)
         last = math.ceil(high_rank * size / whole)
-        lower, upper = (self.draws[end].values.ravel() for end in ("lower", "upper"))
+        lower, upper = (end.ravel() for end in self._ends)
         low = float(np.partition(lower, first - 1)[first - 1]) if first >= 1 else self.least
         high = float(np.partition(upper, last - 1)[last - 1]) if last <= size else self.most
         return self._made(low, max(high, low), confidence)
@@ -379,8 +382,8 @@ class RandomBound:
         """
         if self.trouble:
             return self._refused()
-        low, high = (self.draws[end] for end in ("lower", "upper"))
-        place = np.unravel_index(int(np.argmax(low.values)), low.shape)
+        low, high = self._ends
+        place = np.unravel_index(int(np.argmax(low)), low.shape)
         about: dict[str, Any] = {
             "assumptions": (*self.assumptions, THESE_DRAWS),
             "units": self.units,
@@ -421,14 +424,14 @@ class RandomBound:
         >>> bl.pml(learnt * mech).sup().one(chain=0, draw=17).certify().certificate["figure"]
         'pml.sup'
         """
-        shape = self.draws["lower"].shape
+        shape = self._ends[0].shape
         for name, value, size in zip(("chain", "draw"), (chain, draw), shape, strict=True):
             if not (isinstance(value, int | np.integer) and 0 <= value < size):
                 raise InvalidInput(
                     "RandomBound.one", expected=f"{name} in 0..{size - 1}", got=repr(value)
                 )
         place = {"chain": int(chain), "draw": int(draw)}
-        low, high = (float(self.draws[end].values[chain, draw]) for end in ("lower", "upper"))
+        low, high = (float(end[chain, draw]) for end in self._ends)
         about: dict[str, Any] = {"assumptions": self.assumptions, "units": self.units}
         about["witness"] = place
         found = Bound.of(self._each, low, high, reason=self.reason, **about)
@@ -498,7 +501,7 @@ class RandomBound:
         confidence = inside("RandomBound.mean", "confidence", confidence)
         if self.trouble:
             return self._refused()
-        low, high = (self.draws[k].values for k in ("lower", "upper"))
+        low, high = self._ends
         if np.isinf(high).any():
             return Bound.undecided(
                 reason=f"{int(np.isinf(high).sum())} of {self.size} draws have no finite bound",
@@ -605,7 +608,7 @@ class RandomBound:
 
     def __repr__(self) -> str:
         """Show what it is, the draws, and a few quantiles."""
-        chains, draws = self.draws["lower"].shape
+        chains, draws = self._ends[0].shape
         if self.trouble:
             return f"RandomBound({self.name}: undecided, {self.trouble})"
         middle = np.quantile(self._middle().values, [0.05, 0.5, 0.95], method="inverted_cdf")

@@ -306,6 +306,28 @@ def test_the_equal_tailed_interval_is_arviz_s():
         assert bound.lower <= float(end) <= bound.upper
 
 
+def test_figures_are_the_same_of_draws_with_labels_as_of_bare_ones():
+    bare = bl.pml(learn(beta_draws(6)) * MECHANISM).sup()
+    about = {"name": bare.name, "exact_draws": bare.exact_draws, "trouble": bare.trouble}
+    labelled = bl.RandomBound(bare.draws, **about)
+    assert (labelled.size, labelled.status) == (bare.size, bare.status)
+    assert (
+        bare.draws["status"].values.tolist()
+        == np.full(bare.draws["lower"].shape, bare.status).tolist()
+    )
+    asks = [
+        lambda f: f.quantile(0.9),
+        lambda f: f.mean(),
+        lambda f: f.cdf(0.5),
+        lambda f: f.hdi(0.9).upper,
+        lambda f: f.largest_draw(),
+        lambda f: f.one(chain=1, draw=2),
+    ]
+    for ask in asks:
+        found = [ask(figure) for figure in (bare, labelled, pickle.loads(pickle.dumps(bare)))]
+        assert len({(b.lower, b.upper, b.status) for b in found}) == 1
+
+
 def test_the_smallest_level_is_a_quantile():
     epsilon = bl.pml(learn(beta_draws(7)) * MECHANISM).sup()
     assert epsilon.smallest(0.25) == epsilon.quantile(0.75)

@@ -59,14 +59,15 @@ def inline(ax: Axes, alt: str, prefix: str, points: Iterable[Point] = ()) -> str
         properties of the page; it holds no style sheet, and refers to nothing outside itself.
     """
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     figure: Any = ax.get_figure(root=True)
+    for artist in (figure, *figure.axes):
+        artist.patch.set(facecolor="none", edgecolor="none")  # the paper is the page's
     out = StringIO()
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "borel"}
-    with mpl.rc_context(settings):
-        figure.savefig(
-            out, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
-        )
+    with mpl.rc_context(settings):  # `savefig` would draw it once more, before, for its layout
+        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
     source = _UNKNOWN.sub("\ufffd", out.getvalue())
     root = ElementTree.fromstring(source)
     used = set(re.findall(r"(?:url\(|href=\")#([^\")]+)", source))
