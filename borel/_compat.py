@@ -158,8 +158,8 @@ def ess_bulk(draws: xr.DataArray) -> xr.DataArray:
 
 
 def ess_tail(draws: xr.DataArray) -> xr.DataArray:
-    """Return the smaller effective sample size of two quantiles, at `ci_prob` and 1 - `ci_prob`."""
-    return _of_chains("ess", draws, method="tail", prob=ci_prob())
+    """Return the smaller effective sample size of the 5 % and the 95 % quantile."""
+    return _of_chains("ess", draws, method="tail", prob=(0.05, 0.95))
 
 
 def ess_mean(draws: xr.DataArray) -> xr.DataArray:
