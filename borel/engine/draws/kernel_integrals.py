@@ -457,3 +457,15 @@ def marginals(cells: DensityCells | CountMasses, of: Integrals, draws: Any = sli
             np.add(value, off, out=high[row])
             value -= off
     return low, high
+
+
+def densities_at(
+    surface: Surface,
+    ys: np.ndarray,
+    shift: np.ndarray,
+    cells: DensityCells | CountMasses,
+    most: Most | None = None,
+) -> Box:
+    """Enclose f_Y e^-shift of every draw at outcomes, shape (draws, outcomes)."""
+    low, high = marginals(cells, integrals(surface, Outcomes(ys, ys, ys, 0, shift), cells, most))
+    return batched.multiply((low[0], high[0]), batched.exp(batched.negative(cells.log_total)))
