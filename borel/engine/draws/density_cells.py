@@ -65,6 +65,9 @@ def middle_and_radius(a: Box) -> Box:
     """Return intervals as middles and radii; infinite ones have an infinite radius."""
     with np.errstate(invalid="ignore", over="ignore"):
         middle = a[0] / 2 + a[1] / 2
+        radius = np.maximum(a[1] - middle, middle - a[0]) * (1 + 2.0**-51) + 2.0**-1060
+        if np.isfinite(radius).all():
+            return middle, radius
         middle = np.where(np.isfinite(middle), middle, 0.0)
         radius = np.maximum(a[1] - middle, middle - a[0]) * (1 + 2.0**-51) + 2.0**-1060
     return middle, np.where(np.isnan(radius), np.inf, radius)
