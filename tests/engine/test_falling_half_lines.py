@@ -1,5 +1,6 @@
 """Half-lines of outcomes on which log f falls at one rate: their masses and means, of each draw."""
 
+import itertools
 import math
 
 import mpmath
@@ -104,15 +105,16 @@ def test_rates_that_differ(more, monkeypatch):
     cuts = np.linspace(0, 24, 49)
     for d, a in enumerate(SLOPES[0]):
         p, mass, information = w * a * np.exp(a * x) / np.expm1(a), 0.0, 0.0
-        for start, end in zip(cuts[:-1], cuts[1:], strict=True):
+        for start, end in itertools.pairwise(cuts):
             t = start + (end - start) * x[:, None]
             rate = 2 + more * x
             f = rate / 2 * np.exp(-rate * (1 + t - x))
             density = f @ p
             each = (f * np.log(f / density[:, None])) @ p
-            mass, information = mass + (end - start) * w @ density, information + (
-                end - start
-            ) * w @ each
+            mass, information = (
+                mass + (end - start) * w @ density,
+                information + (end - start) * w @ each,
+            )
         low, high = (v[d, 0] for v in found.means())
         # float64, and what is beyond 24
         assert found.mass_low[d, 0] <= mass * (1 + 1e-12) and mass <= found.mass_high[d, 0]
