@@ -299,11 +299,12 @@ def lines_of(found: Compared, slack: float) -> Lines:
     if wrong.any():
         low_at, low_slope = np.where(wrong, 0.0, low_at), np.where(wrong, 0.0, low_slope)
         high_at, high_slope = np.where(wrong, np.inf, high_at), np.where(wrong, 0.0, high_slope)
-    fields = low_at, low_slope, high_at, high_slope, *_density(found, slack)
+    fields: Any = low_at, low_slope, high_at, high_slope, *_density(found, slack)
     if found.dead.any():  # the kernel is 0 there, as the leakage is, and there is no mass
         fields = tuple(np.where(found.dead, 0.0, v) for v in fields)
     none = np.zeros_like(low_at)
-    return Lines(*fields, half, found.reach, none, none + np.inf, none + np.inf)
+    fields = *fields, half, found.reach, none, none + np.inf, none + np.inf
+    return Lines(*fields)
 
 
 def masses_of(found: Compared, slack: float) -> Box:
