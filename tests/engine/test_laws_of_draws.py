@@ -272,7 +272,7 @@ def test_boxes_of_information_are_those_of_all_draws(monkeypatch):
     for draws in (3, 1):
         monkeypatch.setattr(outcome_laws, "_DRAWS", draws)
         law = information_of.OutcomeInformation(engine.shared, engine.support)
-        law.sides = []
+        law.sides = {}
         with np.errstate(all="ignore"):
             found.append(law._narrow(cells, edges[:1], edges[1:], math.inf))
     together, apart = found

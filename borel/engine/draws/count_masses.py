@@ -74,7 +74,8 @@ class CountMasses:
         middle, radius = middle_and_radius((low, masses[1]))
         without_denormals(middle, radius)
         self.middle, self.radius, self.bounds = middle, raised(radius), raised(beyond[:, None])
-        self.sizes, self.errors = raised(np.abs(middle)), raised(np.zeros((self.size, 0)))
+        self.sizes, self.doubts = raised(np.abs(middle)), self.radius
+        self.errors = raised(np.zeros((self.size, 0)))
         name, values = priors.family or ("", {})  # one was required
         mean = 1 / np.asarray(values["p"]) if name == "geometric" else np.asarray(values["mu"])
         self.mean = np.broadcast_to(mean, (self.size,))
@@ -124,7 +125,8 @@ class PointMasses(CountMasses):
         self.middle, self.radius = middle, raised(radius)
         self.bounds = raised(np.zeros((self.size, 1)))
         self.mean = np.full(self.size, np.abs(self.points).max())
-        self.sizes, self.errors = raised(np.abs(middle)), raised(np.zeros((self.size, 0)))
+        self.sizes, self.doubts = raised(np.abs(middle)), self.radius
+        self.errors = raised(np.zeros((self.size, 0)))
 
 
 def require_everywhere(priors: Measure) -> None:

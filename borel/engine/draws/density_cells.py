@@ -36,7 +36,7 @@ from borel.probability.measure import LOG_MASS
 from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
@@ -53,8 +53,10 @@ _TAIL, _TAIL_FAR = 1e-14, 1e-9
 _FIRST, _ROUNDS, _MOST = 16, 48, 600
 _SAMPLE = 24
 _LANES = 16_000
-_CLOSE, _STEPS = 2.0**-40, 40
-"""How near to a singular end the cells go, as a part of the first of them."""
+_STEPS = 40
+"""How often the first cell beside a singular end is halved, at most, towards that end."""
+_BESIDE = 1 / 16
+"""The mass that is left there, as a part of that by which the polynomials of a cell may be off."""
 _FAR, _FARTHEST = 44, 100
 _DISTANCES = 2.0 ** np.arange(0, 40, 3)
 
@@ -63,6 +65,9 @@ def middle_and_radius(a: Box) -> Box:
     """Return intervals as middles and radii; infinite ones have an infinite radius."""
     with np.errstate(invalid="ignore", over="ignore"):
         middle = a[0] / 2 + a[1] / 2
+        radius = np.maximum(a[1] - middle, middle - a[0]) * (1 + 2.0**-51) + 2.0**-1060
+        if np.isfinite(radius).all():
+            return middle, radius
         middle = np.where(np.isfinite(middle), middle, 0.0)
         radius = np.maximum(a[1] - middle, middle - a[0]) * (1 + 2.0**-51) + 2.0**-1060
     return middle, np.where(np.isnan(radius), np.inf, radius)
@@ -83,6 +88,13 @@ def raised(values: np.ndarray) -> np.ndarray:
     out = np.where(values > 0, np.maximum(values * (1 + 1e-6), 2e-19), values)
     with np.errstate(over="ignore"):  # then infinite: no bound
         return out.astype(np.float32)
+
+
+def by_cell(values: np.ndarray, cells: int, reduced: Callable[..., np.ndarray]) -> np.ndarray:
+    """Return one number for all powers of each of the first cells, and the other features."""
+    own = cells * (DEGREE + 1)
+    first = reduced(values[:, :own].reshape(len(values), cells, DEGREE + 1), axis=2)
+    return np.concatenate([first, values[:, own:]], axis=1)
 
 
 class DrawProgram:
@@ -200,6 +212,8 @@ class DensityCells:
     middle, sizes, radius : ndarray (draws, features)
         The coefficients of one cell after the other, the masses of the ends and those of the atoms:
         their middles, and bounds of their magnitudes and of their errors.
+    doubts : ndarray (draws, cells + ends + atoms)
+        Bounds of these errors, those of each cell together.
     bounds : ndarray (draws, cells + ends)
         Bounds of the densities on cells and of their polynomials, and of the masses of the ends.
     errors : ndarray (draws, cells)
@@ -456,6 +470,7 @@ class DensityCells:
         bounds[self.lost] = 0.0
         self.middle, self.radius, self.bounds = middle, raised(radius), raised(bounds)
         self.sizes, self.errors = raised(np.abs(middle)), raised(loose)
+        self.doubts = raised(by_cell(radius, len(self.low), np.sum) * (1 + 2.0**-48))
 
     def _half_line(self, end: float, sign: float, marks: list[float]) -> set[float]:
         """Return where the last cell ends; beyond, every draw has next to no mass, if it can be."""
@@ -514,16 +529,21 @@ class DensityCells:
         loose = self._evaluate(a, b)[2]
         if np.isfinite(loose).all() and (loose * (b - a) < 1.0).all():
             return cuts
-        width = (inner - end) * _CLOSE
-        edge = end + width
-        if edge == end:  # the floats beside the end are as near as that
-            edge = end + (inner - end) * 2.0**-30
-        mass = self.beside.of(end, edge)
+        edges = end + (inner - end) * 2.0 ** -np.arange(1.0, 1.0 + _STEPS)
+        edges = edges[np.abs(edges - end) > 2.0**-48 * abs(end)]  # floats are no nearer
+        first, last = 0, len(edges) - 1
+        mass = self.beside.of(end, edges[last])
+        while first < last:  # the nearest one to which there is next to no mass
+            k = (first + last) // 2
+            found = self.beside.of(end, edges[k])
+            if found[1].max() <= _BESIDE * self._error:
+                last, mass = k, found
+            else:
+                first = k + 1
+        edge = float(edges[last])
         self.ends.append((min(edge, end), max(edge, end)))
         self._masses.append(mass)
-        steps = end + (inner - end) * 2.0 ** -np.arange(1.0, 1.0 + _STEPS)
-        kept = cuts[cuts != end]
-        return np.unique([*kept, edge, *steps[np.abs(steps - end) > abs(edge - end)]])
+        return np.unique([*cuts[cuts != end], *edges[: last + 1]])
 
     def _halved(self, a: np.ndarray, b: np.ndarray, draws: Any) -> tuple[Any, ...]:
         """Halve cells until some draws are known well enough; return the cells and what is known.

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.draws.kernel_integrals import integrals, marginals
-from borel.engine.draws.outcome_laws import OutcomeLaw, mean_gap
+from borel.engine.draws.kernel_integrals import densities_at, integrals, marginals
+from borel.engine.draws.outcome_laws import OutcomeLaw, inverse, mean_gap
 from borel.engine.draws.outcome_lines import Lines, masses_of
 from borel.engine.draws.wide_boxes import wide_boxes
 from borel.engine.kernels.information_on_boxes import entropy_of, widened
@@ -131,6 +131,21 @@ class OutcomeInformation(OutcomeLaw):
         least, most = batched.subtract(found.entropy, found.loss)
         return Lines.flat(0.0, math.inf, *found.mass, (least, np.maximum(most, 0.0)))
 
+    def _mean_falling(self, cells, at: np.ndarray, shift: np.ndarray, rates, density: Box) -> Box:
+        r"""Enclose what a half-line adds where log f falls at rates between two.
+
+        With t the distance from its end and L = log f / f_Y there, log f / f_Y is within
+        :math:`\delta t` of L, and f between f e^(-s t) and f e^(-r t) there, r = s - delta; the
+        integral of f L where L < 0 is at most f_Y / e.
+        """
+        (least, most), (slow, fast) = inverse(rates), rates
+        there = at_points(self.search.surface, at, shift, cells)
+        off = (most - least) * _MOST + (fast - slow) * (1 + 2 * U) * most * most
+        off = density[1] * (off * (1 + 16 * U))
+        low, high = batched.add(batched.multiply(there, (least, most)), (-off, off))
+        low, high = widened(low, high, self.slack)
+        return np.maximum(low, 0.0), np.where(np.isnan(high), np.inf, high)
+
     def _leakage(self, cells, a: float, b: float) -> Box:
         low, high = super()._leakage(cells, a, b)
         return np.zeros_like(low), high
@@ -165,15 +180,8 @@ def at_points(
     surface: Surface, ys: np.ndarray, shift: np.ndarray, cells: DensityCells | CountMasses
 ) -> Box:
     """Enclose what outcomes with a mass add to mutual information, shape (draws, outcomes)."""
-    at = Outcomes(ys, ys, ys, 0, shift)
-    per = batched.exp(batched.negative(cells.log_total))
-    density, own = (
-        batched.multiply(_row(marginals(cells, found), 0), per)
-        for found in (
-            integrals(surface, at, cells),
-            integrals(entropy_of(surface), at, cells, most_entropy),
-        )
-    )
+    density = densities_at(surface, ys, shift, cells)
+    own = densities_at(entropy_of(surface), ys, shift, cells, most_entropy)
     with np.errstate(invalid="ignore", divide="ignore"):  # a density that may be 0
         value = _eta([density], np.zeros(len(ys)))[0]
     out = batched.multiply(batched.subtract(value, own), batched.exp(batched.point(shift)))

@@ -22,6 +22,7 @@ from borel.engine.draws.count_masses import CountMasses
 from borel.engine.draws.density_cells import (
     DEGREE,
     DensityCells,
+    by_cell,
     middle_and_radius,
     raised,
     without_denormals,
@@ -88,12 +89,17 @@ class Integrals(_Fields):
 
     @cached_property
     def factors(self) -> list[tuple[np.ndarray, ...]]:
-        """What coefficients, magnitudes and errors of densities are multiplied by, row by row."""
+        """What coefficients, magnitudes and errors of densities are multiplied by, row by row.
+
+        Of errors there is one number for each cell, a sum over its powers: it is multiplied by the
+        largest number that belongs to one of these.
+        """
         out = []
         for middle, radius in zip(self.middle, self.radius, strict=True):
             size = np.abs(middle)
             spread = radius + (middle.shape[1] + 8) * _EPS * size
-            out.append((middle.T, raised(spread).T, raised(size + radius).T))
+            largest = by_cell(size + radius, self.whole.shape[1], np.max)
+            out.append((middle.T, raised(spread).T, raised(largest).T))
         return out
 
     @cached_property
@@ -428,9 +434,9 @@ def marginals(cells: DensityCells | CountMasses, of: Integrals, draws: Any = sli
 
     What is not known but by its size is a part of the first coefficient, another one at every y.
     """
-    middle, sizes, radius, bounds, errors, lost = (
+    middle, sizes, doubts, bounds, errors, lost = (
         v[draws]
-        for v in (cells.middle, cells.sizes, cells.radius, cells.bounds, cells.errors, cells.lost)
+        for v in (cells.middle, cells.sizes, cells.doubts, cells.bounds, cells.errors, cells.lost)
     )
     count, shape = middle.shape[1] + 8, (len(of.middle), len(middle), len(of.lost))
     # a product of matrices is some 60 times as fast as as many operations of a graph
@@ -439,7 +445,7 @@ def marginals(cells: DensityCells | CountMasses, of: Integrals, draws: Any = sli
     with np.errstate(invalid="ignore", over="ignore"):
         for row, (inner, spread, size) in enumerate(of.factors):
             about = sizes @ spread
-            about += radius @ size
+            about += doubts @ size
             if row == 0:
                 about += bounds @ of.doubts[0] + errors @ of.doubts[1]
             # roundings of single precision: sums of so many numbers >= 0
@@ -451,3 +457,15 @@ def marginals(cells: DensityCells | CountMasses, of: Integrals, draws: Any = sli
             np.add(value, off, out=high[row])
             value -= off
     return low, high
+
+
+def densities_at(
+    surface: Surface,
+    ys: np.ndarray,
+    shift: np.ndarray,
+    cells: DensityCells | CountMasses,
+    most: Most | None = None,
+) -> Box:
+    """Enclose f_Y e^-shift of every draw at outcomes, shape (draws, outcomes)."""
+    low, high = marginals(cells, integrals(surface, Outcomes(ys, ys, ys, 0, shift), cells, most))
+    return batched.multiply((low[0], high[0]), batched.exp(batched.negative(cells.log_total)))

@@ -14,6 +14,7 @@ import numpy as np
 from borel import settings
 from borel.engine.draws.density_cells import DensityCells
 from borel.engine.draws.far_integrals import far_leakage
+from borel.engine.draws.kernel_integrals import densities_at
 from borel.engine.draws.outcome_boxes import OutcomeBoxes
 from borel.engine.draws.outcome_lines import Lines, lines_of
 from borel.engine.draws.wide_boxes import wide_boxes
@@ -21,6 +22,7 @@ from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.additive_noise import AdditiveNoise, additive_noise
 from borel.engine.kernels.means_far_out import FarMeans
 from borel.engine.kernels.tail_entropy import FarEntropy, largest_mean
+from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import U
 
 if TYPE_CHECKING:
@@ -87,9 +89,9 @@ class OutcomeLaw:
         search, deadline = self.search, settings.search_deadline()
         low, high = search._first(cells)
         ends = zip(low.tolist(), high.tolist(), strict=True)
-        self.sides = [
-            (a, b, *self._leakage(cells, a, b)) for a, b in ends if not math.isfinite(b - a)
-        ]
+        self.sides = {
+            (a, b): self._leakage(cells, a, b) for a, b in ends if not math.isfinite(b - a)
+        }
         kept: list[Lines] = []
         good, limit = self._good(cells.size), self._limit(cells.size)
         count, far, unseen, lost = 0, np.zeros((0, 2)), 0.0, 0.0
@@ -98,7 +100,11 @@ class OutcomeLaw:
         with np.errstate(all="ignore"):
             for turn in range(_ROUNDS):
                 finite = np.isfinite(low) & np.isfinite(high)
-                far = np.concatenate([far, np.stack([low[~finite], high[~finite]], axis=1)])
+                for a, b in np.stack([low, high], axis=1)[~finite].tolist():
+                    if (own := self._falling(cells, a, b)) is not None:
+                        kept.append(own)
+                    else:
+                        far = np.concatenate([far, [[a, b]]])
                 low, high, parent = low[finite], high[finite], parent[finite]
                 found, seen = self._evaluate(cells, low, high, deadline)
                 # of a box some part of which is left, the whole counts
@@ -160,6 +166,34 @@ class OutcomeLaw:
         most = np.minimum(out.mass_high, (out.mass_low + left[:, None]) * _UP)
         return out._replace(mass_high=most)
 
+    def _falling(self, cells, a: float, b: float) -> Lines | None:
+        """Return a half-line that is not cut: log f falls at one rate there for all secrets.
+
+        Then f_Y falls at that rate, and its value at the end of the half-line gives the mass.
+        """
+        rates = self.far.rates(a, b) if self.far else (0.0, 0.0)
+        if not 0 < rates[0] <= rates[1] < math.inf:
+            return None
+        at = np.array([a if math.isfinite(a) else b])
+        shift = self.search.shared.extreme(at, 1.0).upper
+        if not np.isfinite(shift).all():
+            return None
+        surface, size = self.search.surface, batched.exp(batched.point(shift))
+        density = batched.multiply(densities_at(surface, at, shift, cells), size)
+        density = np.maximum(density[0], 0.0), density[1]
+        mean = self._mean_falling(cells, at, shift, rates, density)
+        low, high = batched.multiply(density, inverse(rates))
+        mass = low * (1 - 2 * self.slack) * _DOWN, high * (1 + 2 * self.slack) * _UP
+        mass = np.maximum(mass[0], 0.0), np.where(np.isnan(mass[1]), 1.0, np.minimum(mass[1], 1.0))
+        least, most = self.sides.get((a, b)) or self._leakage(cells, a, b)
+        out = Lines.flat(least[:, None], most[:, None], *mass, mean)
+        known = out.of(lambda v: v[~cells.lost] if v.ndim > 1 else v)
+        return out if self._cost(known).max() <= self._good(cells.size) else None
+
+    def _mean_falling(self, cells, at: np.ndarray, shift: np.ndarray, rates, density: Box) -> Any:
+        """Enclose what else is known of what such a half-line adds to the mean."""
+        return 0.0, math.inf
+
     def _beyond(self, cells, a: float, b: float, left: np.ndarray) -> Lines:
         """Return a half-line of outcomes: its mass is at most what the others leave."""
         low, high = self._leakage(cells, a, b)
@@ -220,7 +254,7 @@ class OutcomeLaw:
             found = self.search.against(kernel, cells, slice(start, start + step))
             parts.append(self._read(found, cells, low, high))
         lines = Lines.of_all_draws(parts)
-        for a, b, least, most in self.sides:
+        for (a, b), (least, most) in self.sides.items():
             inside = (a <= low) & (high <= b)
             lines = lines.within(least[:, None], most[:, None], inside)
         lost = np.isinf(lines.high_at)[~cells.lost].any(axis=0)
@@ -303,6 +337,11 @@ class OutcomeLaw:
                 lines.low_at[:, some], lines.low_slope[:, some] = math.inf, 0.0
                 lines.high_at[:, some], lines.high_slope[:, some] = math.inf, 0.0
         return lines
+
+
+def inverse(rates: tuple[float, float]) -> Box:
+    """Enclose the integral of e^(-r t) over t > 0, for rates between two numbers > 0."""
+    return np.array(1 / rates[1] * _DOWN), np.array(1 / rates[0] * _UP)
 
 
 def far_means(

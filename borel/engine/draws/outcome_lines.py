@@ -258,12 +258,15 @@ def _line(of: Expansion, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     slopes, wide = middle_and_radius(of.slopes)
     by_slope = off + wide * half
     over, rough = middle_and_radius(of.over)
-    best = [np.where(np.isnan(e), np.inf, e) for e in (error, by_slope, rough)]
-    first = (best[0] <= best[1]) & (best[0] <= best[2])
-    second = ~first & (best[1] <= best[2])
-    at = np.where(first, curved[0], np.where(second, value, over))
-    tilt = np.where(first, slope, np.where(second, slopes, 0.0))
-    error = np.where(first, best[0], np.where(second, best[1], best[2]))
+    first = (error <= by_slope) & (error <= rough)
+    at, tilt = curved
+    if not first.all():  # NaN is no bound
+        best = [np.where(np.isnan(e), np.inf, e) for e in (error, by_slope, rough)]
+        first = (best[0] <= best[1]) & (best[0] <= best[2])
+        second = ~first & (best[1] <= best[2])
+        at = np.where(first, at, np.where(second, value, over))
+        tilt = np.where(first, tilt, np.where(second, slopes, 0.0))
+        error = np.where(first, best[0], np.where(second, best[1], best[2]))
     error = error * _UP + 8 * U * (np.abs(at) + np.abs(tilt) * half)
     return at, tilt, error
 
@@ -293,21 +296,15 @@ def lines_of(found: Compared, slack: float) -> Lines:
     below = ~(low_at + np.abs(low_slope) * half > 0)
     low_at, low_slope = np.where(below, 0.0, low_at), np.where(below, 0.0, low_slope)
     wrong = low_at > high_at * (1 + 1e-12) + 1e-12  # then neither is trusted
-    low_at, low_slope = np.where(wrong, 0.0, low_at), np.where(wrong, 0.0, low_slope)
-    high_at, high_slope = np.where(wrong, np.inf, high_at), np.where(wrong, 0.0, high_slope)
+    if wrong.any():
+        low_at, low_slope = np.where(wrong, 0.0, low_at), np.where(wrong, 0.0, low_slope)
+        high_at, high_slope = np.where(wrong, np.inf, high_at), np.where(wrong, 0.0, high_slope)
+    fields: Any = low_at, low_slope, high_at, high_slope, *_density(found, slack)
+    if found.dead.any():  # the kernel is 0 there, as the leakage is, and there is no mass
+        fields = tuple(np.where(found.dead, 0.0, v) for v in fields)
     none = np.zeros_like(low_at)
-    # where the kernel is 0 the leakage is 0, and there is no mass
-    low_at, low_slope, high_at, high_slope = (
-        np.where(found.dead, 0.0, v) for v in (low_at, low_slope, high_at, high_slope)
-    )
-    mass_low, mass_high, *line = (np.where(found.dead, 0.0, v) for v in _density(found, slack))
-    level, tilt, doubt = line
-    lines = low_at, low_slope, high_at, high_slope
-    return Lines(
-        *lines,
-        *(mass_low, mass_high, level, tilt, doubt, half, found.reach),
-        *(none, none + np.inf, none + np.inf),
-    )
+    fields = *fields, half, found.reach, none, none + np.inf, none + np.inf
+    return Lines(*fields)
 
 
 def masses_of(found: Compared, slack: float) -> Box:

@@ -93,6 +93,22 @@ class FarMeans:
         )
         return mass, mean, power
 
+    def rates(self, low: float, high: float) -> tuple[float, float]:
+        """Enclose the rate at which log f falls away from the finite end, for every secret.
+
+        It may be infinite, or negative, where nothing is known; else log f is continuous there.
+        """
+        if self.whole is None or not (self.secret.continuous and self.whole.finite(low, high)):
+            return -math.inf, math.inf
+        cuts = np.linspace(*self._hull(), _PIECES + 1)
+        ends = np.full(_PIECES, low), np.full(_PIECES, high)
+        x, y = boxes(cuts[:-1, None], cuts[1:, None], 0, 0), arithmetic.variable(*ends, 1)
+        with np.errstate(all="ignore"):
+            found = self.surface.log.run(self.surface.inputs(x, y), 1)
+            slope = batched.settled(arithmetic.entry(found.jet, 1))
+        least, most = float(np.min(slope[0])), float(np.max(slope[1]))
+        return (-most, -least) if math.isfinite(low) else (least, most)
+
     def _by_secrets(self, kind: str, low: float, high: float) -> tuple[float, float, float]:
         top, over = self._extreme(low, high, 1)
         start, rate = falling(self.logs[top], low, high)
