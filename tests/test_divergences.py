@@ -448,6 +448,18 @@ def test_laws_on_the_integers_below_order_1():
     assert m.encloses_number(tv, F(1, 4)) and tv.width < 1e-9
 
 
+def test_the_least_float_over_a_sum_below_1():
+    """The law meant has 2^-1074 / S at 0, S < 1: more than 2^-1074 (1 + 10^-13) rounds to."""
+    c = 0.5 * (1 - 4.5e-14)
+    q = bl.Measure(lambda x: np.where(x == 0, 5e-324, c * 0.5 ** (x - 1)), on=bl.Integers(0, None))
+    found = bl.renyi(bl.poisson(mu=1), q, 2)
+    with mpmath.workdps(40):
+        first, total = mpmath.mpf(2) ** -1074, mpmath.mpf(2) ** -1074 + 2 * mpmath.mpf(c)
+        masses = [first, *(mpmath.mpf(c) / 2**k for k in range(200))]
+        terms = ((mpmath.exp(-1) / mpmath.factorial(k)) ** 2 / b for k, b in enumerate(masses))
+        assert found.lower <= mpmath.log(total * sum(terms)) <= found.upper
+
+
 def by_series(order):
     a, s, t = mpmath.mpf(float(order)), mpmath.mpf(1) / 2, mpmath.mpf(1) / 4
     mean = mpmath.fsum(((1 - s) * s**n) ** a * ((1 - t) * t**n) ** (1 - a) for n in range(2048))

@@ -146,7 +146,9 @@ def _without_logs(graph: Graph, low: float, high: float) -> Graph:
         parts.append((place[k], ()))
         if op in ("add", "subtract"):
             (left, one), (right, other) = (parts[a] for a in of)
-            if not (other and op == "subtract") and len(one + other) <= _MOST_POWERS:
+            if op == "subtract":  # nothing is divided by a power
+                right, other = place[of[1]], ()
+            if len(one + other) <= _MOST_POWERS:
                 parts[-1] = build.add(op, left, right), one + other
     rest, powers = parts[args[0]]
     total = build.add("exp", rest)

@@ -10,10 +10,12 @@ from types import SimpleNamespace
 import mpmath as mp
 import numpy as np
 import pytest
+from flint import arb
 from scipy import special, stats
 
 import borel as bl
 from borel import settings
+from borel.engine.problem.count_totals import beyond
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.prior_normalisation import MISS
 from borel.errors import InvalidInput
@@ -305,6 +307,21 @@ def test_a_logarithm_of_numbers_below_0_is_no_power():
     assert not known(mechanism).proved
 
 
+def test_at_a_secret_with_a_mass_no_null_set_is_left_out():
+    """All secrets are on a line, and the prior has a mass at one of them: 0 log 0 counts there."""
+    prior = bl.Measure(lambda x: 0.5 + 0 * x, on=bl.Mixed(UNIT, atoms=[0.0]), masses={0.0: 0.5})
+    mechanism = binomial("log x")
+    assert statement(mechanism, bl.uniform(UNIT)).proved
+    assert not statement(mechanism, prior).proved
+
+
+def test_a_power_is_divided_by_where_its_logarithm_is_subtracted():
+    odds = bl.Mechanism(
+        lambda y, x: y * np.log(x) - np.log1p(x), secret=UNIT, outcome=bl.Finite(2), log=True
+    )
+    assert known(odds).proved
+
+
 @pytest.mark.parametrize("size", [1e-6, 1e-12])
 def test_a_binomial_law_that_misses_1_is_not_proved(size):
     mechanism = bl.Mechanism(
@@ -403,6 +420,20 @@ def clipped_noise(y, x, last=4):
     """Geometric noise on min(|x|, 4), clipped to 0, ..., 4 again."""
     power = 0.75 ** abs(y - np.minimum(abs(x), last))
     return np.where((y == 0) | (y == last), power / 1.75, power * 0.25 / 1.75)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_masses_far_out_are_bounded_by_a_geometric_series(side):
+    """Of a negative binomial law with 1 + x failures, the mass beyond 64 is most at x = 1."""
+    law = SUMS["negative binomial"][0]
+    graph = trace(lambda y, x: law(side * y, x), ("y", "x"), ())
+    line = bl.Integers(0, None) if side > 0 else bl.Integers(None, 0)
+    head = side * np.arange(65.0)[::side]
+    bounds = [beyond(graph, line, head, (arb(x), arb(1))) for x in (0, 1)]
+    with mp.workdps(30):
+        at_1 = mp.nsum(lambda y: (y + 1) * mp.mpf(0.3) ** 2 * mp.mpf(0.7) ** y, [65, mp.inf])
+    assert all(low == 0 and at_1 <= high for low, high in bounds)
+    assert bounds[1][1] <= 1.07 * at_1
 
 
 @pytest.mark.parametrize("secret", [COUNTS, ALL, bl.Integers(None, 7)], ids=repr)

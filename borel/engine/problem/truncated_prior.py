@@ -9,7 +9,7 @@ import numpy as np
 from borel.engine.problem.prior_normalisation import miss
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals import rounding
-from borel.numerics.intervals.rounding import U
+from borel.numerics.intervals.rounding import TINY, U
 from borel.probability.alphabets import Integers
 from borel.probability.measure import declared_tail
 from borel.probability.normalisation import head_of
@@ -88,7 +88,7 @@ def head_of_prior(
     tail = abs(1.0 - least) + (most - least) + 2.0**-50
     if off_by(prior) is None and prior.tail is not None:
         declared = declared_tail(prior, points, most, 2.0**-40)
-        tail = min(tail, max(declared, rounding.TINY))
+        tail = min(tail, max(declared, TINY))
     return Head(points, low, high, tail, (np.array(beyond), np.array(below)))
 
 
@@ -102,6 +102,8 @@ def over_sum(prior: Measure, low: np.ndarray, high: np.ndarray) -> tuple[np.ndar
     off = off_by(prior) or 0.0
     if off:
         low, high = low * (1 - off - 4 * U), high * (1 + 2 * off + 4 * U)
+        # below 2^-1022 a product may round to the number that it is to differ from
+        low, high = np.maximum(low - TINY, 0.0), np.where(high > 0, high + TINY, 0.0)
     return low, high
 
 
