@@ -698,6 +698,20 @@ def test_bounds_hold_for_the_polynomials_too(monkeypatch):
         assert (value <= cells.bounds[:, : cells.low.size]).all()
 
 
+@pytest.mark.parametrize("breaks", [(), (2.0**50 + 0.25,)])
+def test_no_float_is_near_enough_to_a_singular_end(breaks):
+    """Then nothing is known of the draw that is singular there, and it is no error of ours."""
+    start = 2.0**50
+    prior = bl.Measure(
+        lambda x, a: a * (x - start) ** (a - 1),
+        bl.Interval(start, start + 1),
+        params={"a": np.array([0.5, 0.25])},
+        breaks=breaks,
+        _check=False,
+    )
+    assert DensityCells(prior).lost.all()
+
+
 def test_errors_beyond_single_precision_are_no_bounds():
     assert np.isposinf(density_cells.raised(np.array([1e39]))).all()
 
