@@ -702,7 +702,7 @@ def test_bounds_hold_for_the_polynomials_too(monkeypatch):
 
 @pytest.mark.parametrize(
     ("alpha", "beta"),
-    [((0.03, 0.5), (0.25, 0.75)), ((0.75, 40.0), (2.0, 0.5)), ((2.5, 3.5), (1.5, 2.5))],
+    [((0.03, 0.5), (0.25, 0.75)), ((0.75, 40.0), (2.0, 0.5)), ((0.99, 3.5), (0.99, 1.0))],
 )
 def test_masses_beside_singular_ends(alpha, beta):
     """Those of the intervals that are left there, by incomplete beta functions."""
