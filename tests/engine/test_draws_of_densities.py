@@ -11,6 +11,8 @@ import borel as bl
 from borel import models
 from borel.engine.draws import density_cells, kernel_integrals
 from borel.engine.draws.density_cells import DensityCells
+from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.engine.problem.secret_and_kernel import Surface, secret_of
 
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, None)
 RNG = np.random.default_rng(3)
@@ -696,6 +698,50 @@ def test_bounds_hold_for_the_polynomials_too(monkeypatch):
     for u in (-1, 1):
         value = np.abs((own * float(u) ** np.arange(9)).sum(axis=2))
         assert (value <= cells.bounds[:, : cells.low.size]).all()
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta"),
+    [((0.03, 0.5), (0.25, 0.75)), ((0.75, 40.0), (2.0, 0.5)), ((0.99, 3.5), (0.99, 1.0))],
+)
+def test_masses_beside_singular_ends(alpha, beta):
+    """Those of the intervals that are left there, by incomplete beta functions."""
+    cells = DensityCells(bl.beta(alpha=np.array(alpha), beta=np.array(beta)))
+    assert cells.ends and not cells.lost.any()
+    for d, (a, b) in enumerate(zip(map(exact, alpha), map(exact, beta), strict=True)):
+        for k, (low, high) in enumerate(cells.ends):
+            if low == 0:
+                truth = mp.betainc(a, b, 0, exact(high), regularized=True)
+            else:
+                truth = mp.betainc(b, a, 0, 1 - exact(low), regularized=True)
+            assert cells.mass[0][d, k] <= truth <= cells.mass[1][d, k]
+
+
+def test_errors_of_the_coefficients_of_a_cell_count_together():
+    """Their sum times the largest number is no less than the sum of products."""
+    cells = DensityCells(bl.beta(alpha=np.array([0.5, 3.0]), beta=np.array([2.0, 0.25])))
+    ys, shift = np.array([-0.5, 0.25, 2.0]), np.zeros(3)
+    surface = Surface(
+        bl.mechanisms.laplace(b=0.5, secret=UNIT).density, secret_of(bl.uniform(UNIT), ())
+    )
+    of = kernel_integrals.integrals(surface, Outcomes(ys, ys, ys, 0, shift), cells)
+    each = cells.radius.astype(float) @ (np.abs(of.middle[0]) + of.radius[0]).T
+    together = cells.doubts.astype(float) @ of.factors[0][2].astype(float)
+    assert (each > 0).all() and (each <= together).all() and np.isfinite(together).all()
+
+
+@pytest.mark.parametrize("breaks", [(), (2.0**50 + 0.25,)])
+def test_no_float_is_near_enough_to_a_singular_end(breaks):
+    """Then nothing is known of the draw that is singular there, and it is no error of ours."""
+    start = 2.0**50
+    prior = bl.Measure(
+        lambda x, a: a * (x - start) ** (a - 1),
+        bl.Interval(start, start + 1),
+        params={"a": np.array([0.5, 0.25])},
+        breaks=breaks,
+        _check=False,
+    )
+    assert DensityCells(prior).lost.all()
 
 
 def test_errors_beyond_single_precision_are_no_bounds():

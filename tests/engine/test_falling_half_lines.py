@@ -92,6 +92,45 @@ def test_laplace_noise(kind, ends):
             assert found.low_at[d, 0] <= leakage <= found.high_at[d, 0]
 
 
+@pytest.mark.parametrize("kind", ["pml", "information"])
+def test_kernels_that_miss_one(kind):
+    """What is said of the kernel meant is as much wider as it may be off that which is written."""
+    law, cells = law_of(bl.mechanisms.laplace(b=0.5, secret=UNIT), kind)
+    law.slack = slack = 1e-8
+    found = law._falling(cells, 1.0, math.inf)
+    for d, a in enumerate(SLOPES[0]):
+        mass, _, _, information = truths(a, 2, 1.0, math.inf)
+        assert found.mass_low[d, 0] <= mass * (1 - slack)
+        assert mass * (1 + slack) <= found.mass_high[d, 0]
+        if kind == "information":  # its density is off by as much
+            low, high = found.means()
+            assert low[d, 0] <= information - slack * mass
+            assert information + slack * mass <= high[d, 0]
+
+
+def test_information_that_is_none_at_the_end():
+    """At 1 the kernel does not depend on the secret, but its rate does, and so what is beyond."""
+    mechanism = bl.Mechanism(
+        lambda y, x: -np.maximum((2 + x) * (y - 1), (2 + x) / (1 + x) * (1 - y)),
+        secret=UNIT,
+        outcome=LINE,
+        log=True,
+        breaks=(1.0,),
+    )
+    law, cells = law_of(mechanism, "information")
+    at, one = np.ones(1), np.ones((3, 1))
+    low, high = law._mean_falling(cells, at, np.zeros(1), (2.0, 3.0), (one, one))
+    node, weight = np.polynomial.legendre.leggauss(120)
+    x, w = (node + 1) / 2, weight / 2
+    for d, a in enumerate(SLOPES[0]):
+        p, truth = w * a * np.exp(a * x) / np.expm1(a), 0.0
+        for start in range(24):
+            f = np.exp(-(2 + x) * (start + x[:, None]))
+            density = f @ p
+            truth += w @ ((f * np.log(f / density[:, None])) @ p)
+        assert low[d, 0] <= truth <= high[d, 0] and truth > 1e-4
+
+
 @pytest.mark.parametrize("more", [1e-6, 0.25])
 def test_rates_that_differ(more, monkeypatch):
     """Between them f_Y is not known: what is said holds, and is less close."""

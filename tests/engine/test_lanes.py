@@ -166,3 +166,27 @@ def test_a_plain_range_that_is_too_large_is_caught(monkeypatch):
     monkeypatch.setattr(batched, "_SMALL", -1.0)
     rng = np.random.default_rng(7)
     assert violations("multiply", boxes(rng, 9000, 0.03), boxes(rng, 9000, 0.03))
+
+
+def test_many_factors_that_are_exactly_0():
+    """Their products with numbers are 0, with ends that are infinite as well; with NaN unknown."""
+    rng = np.random.default_rng(17)
+    a, b = boxes(rng, 2000, 0.0), boxes(rng, 2000, 0.0)
+    none = rng.random(2000) < 0.9
+    for end in a:
+        end[none] = rng.choice([0.0, -0.0], none.sum())
+    b[0][:40], b[1][20:60] = -math.inf, math.inf
+    b[0][60:80] = b[1][60:80] = math.nan
+    for end, value in zip((*a, *b), (0.0, 1e-200, 0.0, 1e-200), strict=True):
+        end[80:99], none[80:99] = value, False  # products that underflow are not 0
+    with np.errstate(invalid="ignore"):
+        low, high = batched.multiply(a, b)
+    zero, unknown = none & ~np.isnan(b[0]), none & np.isnan(b[0])
+    assert zero.any() and unknown.any() and np.isnan(low[unknown] + high[unknown]).all()
+    assert (
+        not np.array([low[zero], high[zero]]).any()
+        and not np.signbit([low[zero], high[zero]]).any()
+    )
+    for k in np.flatnonzero(~none & np.isfinite(b[0]) & np.isfinite(b[1])):
+        ends = corners(lambda p, q: p * q, *((float(v[0][k]), float(v[1][k])) for v in (a, b)))
+        assert F(low[k]) <= min(ends) and max(ends) <= F(high[k])

@@ -531,6 +531,8 @@ class DensityCells:
             return cuts
         edges = end + (inner - end) * 2.0 ** -np.arange(1.0, 1.0 + _STEPS)
         edges = edges[np.abs(edges - end) > 2.0**-48 * abs(end)]  # floats are no nearer
+        if not len(edges):
+            return cuts
         first, last = 0, len(edges) - 1
         mass = self.beside.of(end, edges[last])
         while first < last:  # the nearest one to which there is next to no mass
