@@ -422,33 +422,34 @@ KNOWS = {
     ),
     "rational numbers": exact_builder._EXACT.__contains__,
 }
-SPECIAL = """arctan2 rel_entr kl_div erfinv erfcinv ndtri gamma rgamma gammainc gammaincc
-    poch beta betainc betaincc binom i0 i0e i1 iv k0 k1 kv"""
+SPECIAL = """arctan2 rel_entr kl_div erfinv erfcinv ndtri gammainc gammaincc betainc betaincc
+    i0 i0e i1 iv k0 k1 kv"""
 """What intervals alone know, without ``special.``."""
 LACKS = {
     "intervals": "",
     "derivatives of jets": """
-        remainder floor_divide trunc rint heaviside isnan isinf isfinite tan betaln erfcx""",
+        remainder floor_divide trunc rint heaviside isnan isinf isfinite tan gamma rgamma poch
+        beta betaln binom erfcx""",
     "balls": "rint isnan isinf isfinite arccosh",
     "germs": """
         remainder floor_divide floor ceil trunc rint heaviside logit entr tan arccos arccosh
-        gammaln loggamma digamma psi betaln erfcx""",
+        gamma rgamma gammaln loggamma digamma psi poch beta betaln binom erfcx""",
     "derivatives of germs": """
         cbrt remainder floor_divide floor ceil trunc rint sign heaviside logaddexp2 exp10
-        logit xlogy xlog1py entr tan arccos arccosh log_ndtr gammaln loggamma digamma psi
-        betaln erfcx""",
+        logit xlogy xlog1py entr tan arccos arccosh log_ndtr gamma rgamma gammaln loggamma
+        digamma psi poch beta betaln binom erfcx""",
     "forward differences": """
         positive reciprocal absolute maximum minimum fmax fmin power sqrt cbrt hypot
         remainder floor_divide floor ceil trunc rint sign heaviside less less_equal greater
         greater_equal equal not_equal logical_and logical_or logical_not logical_xor isnan
         isinf isfinite exp2 expm1 log2 log10 logaddexp2 exp10 expit log_expit logit entr sin
         cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh erf erfc ndtr
-        log_ndtr digamma psi betaln erfcx""",
+        log_ndtr gamma rgamma digamma psi poch beta betaln binom erfcx""",
     "rational numbers": """
         positive fmax fmin cbrt hypot remainder floor_divide rint heaviside logical_xor
         where exp2 log2 log10 logaddexp logaddexp2 exp10 expit log_expit logit xlogy xlog1py
         entr sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh erf
-        erfc ndtr log_ndtr loggamma digamma psi betaln erfcx""",
+        erfc ndtr log_ndtr gamma rgamma loggamma digamma psi poch beta betaln erfcx""",
 }
 """What interpreters do not know, but for `SPECIAL` and what nobody knows."""
 NOBODY = "j0 j1 jv i1e ive kve"
