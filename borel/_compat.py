@@ -353,6 +353,16 @@ def compile_logp(distribution, *, discrete=False, inputs=1):
     return log_density
 
 
+def ancestors(variable):
+    """Return all that a PyTensor variable is computed from, and itself."""
+    try:
+        from pytensor.graph.traversal import ancestors as found
+    except ImportError:  # PyTensor 2.3x
+        from pytensor.graph.basic import ancestors as found
+
+    return list(found([variable]))
+
+
 def _in_float64(variable):
     """Return the graph with its float32 constants in float64.
 
@@ -361,16 +371,11 @@ def _in_float64(variable):
     import pytensor.tensor as pt
     from pytensor.graph.replace import clone_replace
 
-    try:
-        from pytensor.graph.traversal import ancestors
-    except ImportError:  # PyTensor 2.3x
-        from pytensor.graph.basic import ancestors
-
     # a small integer parameter of a continuous law is widened too: log(int8) is float32 there
     kinds = {"float32", "int8", "int16"} if "float" in variable.type.dtype else {"float32"}
     narrow: dict = {
         v: pt.constant(v.data, dtype="float64")
-        for v in ancestors([variable])
+        for v in ancestors(variable)
         if isinstance(v, pt.TensorConstant) and v.type.dtype in kinds
     }
     if not narrow:

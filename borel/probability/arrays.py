@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +98,7 @@ def sum_shown(values: np.ndarray) -> str:
     >>> sum_shown(np.array([0.5, 0.5 + 2**-53, 2**-54])), sum_shown(np.array([0.5, 0.25]))
     ('1 + 1.7e-16', '0.75')
     """
-    total = sum(values.tolist())
+    total = reduce(operator.add, values.tolist())  # `sum` corrects its roundings, from 3.12 on
     if total != 1:
         return repr(float(total))
     miss = sum(map(Fraction, values.tolist())) - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -601,6 +602,8 @@ def _of_parameters(law: Any, names: tuple[str, ...]) -> tuple[Callable, Any]:
     """Return a PyMC law as a function of tensors in the order of names, and its value at some."""
     import pytensor.tensor as pt
 
+    from borel._compat import ancestors
+
     if not callable(law) or getattr(law, "owner", None) is not None:
         raise InvalidInput(
             "from_pymc",
@@ -612,12 +615,25 @@ def _of_parameters(law: Any, names: tuple[str, ...]) -> tuple[Callable, Any]:
     def of(*tensors: Any) -> Any:
         return law(**dict(zip(names, tensors, strict=True)))
 
+    tensors = [pt.dscalar(name) for name in names]
     try:
-        return of, of(*map(pt.dscalar, names))
+        variable = of(*tensors)
     except TypeError as error:
         raise InvalidInput(
             "from_pymc", expected="a function of " + ", ".join(names), got=f"TypeError: {error}"
         ) from error
+    if getattr(variable, "owner", None) is not None:  # PyMC 6 drops names that it does not know
+        read, given = ancestors(variable), signature(law).parameters.values()
+        own = [p.name for p in given if p.kind is not p.VAR_KEYWORD]
+        unread = [n for n, t in zip(names, tensors, strict=True) if t not in read and n not in own]
+        if unread:
+            raise InvalidInput(
+                "from_pymc",
+                expected="a function of " + ", ".join(names),
+                got=f"one that does not read {', '.join(unread)}",
+                mend="pass the parameters that it has: " + ", ".join(own) + ".",
+            )
+    return of, variable
 
 
 def _op_name(variable: Any) -> str:

@@ -315,7 +315,7 @@ def test_at_a_secret_with_a_mass_no_null_set_is_left_out():
     assert not statement(mechanism, prior).proved
 
 
-def test_a_power_is_divided_by_where_its_logarithm_is_subtracted():
+def test_a_power_before_a_logarithm_that_is_subtracted():
     odds = bl.Mechanism(
         lambda y, x: y * np.log(x) - np.log1p(x), secret=UNIT, outcome=bl.Finite(2), log=True
     )
