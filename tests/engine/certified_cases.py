@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.special
+import xarray as xr
 from engine import truths
 from engine.truths import ball, enclosed
 from flint import arb
@@ -278,6 +279,19 @@ def corner(place):
 
 
 # -- kernels -------------------------------------------------------------------------------------
+
+
+def learnt_slopes(slopes):
+    """Draws of densities a e^(a x) / (e^a - 1) on [0, 1], slopes of shape (chain, draw)."""
+    draws = xr.Dataset({"a": (("chain", "draw"), slopes)}, attrs={"borel_draws": "exact"})
+    return bl.priors.from_posterior(
+        draws,
+        lambda d: bl.Measure(
+            lambda x, a: a * np.exp(a * x) / np.expm1(a),
+            on=bl.Interval(0, 1),
+            params={"a": d["a"].values},
+        ),
+    )
 
 
 def tilt(y, x):

@@ -6,7 +6,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-import xarray as xr
+from engine.certified_cases import learnt_slopes
 
 import borel as bl
 from borel.engine.draws import outcome_laws
@@ -28,17 +28,6 @@ def digits():
         yield
 
 
-def learnt():
-    """Densities a e^(a x) / (e^a - 1) on [0, 1]."""
-    draws = xr.Dataset({"a": (("chain", "draw"), SLOPES)}, attrs={"borel_draws": "exact"})
-    return bl.priors.from_posterior(
-        draws,
-        lambda d: bl.Measure(
-            lambda x, a: a * np.exp(a * x) / np.expm1(a), UNIT, params={"a": d["a"].values}
-        ),
-    )
-
-
 def noise(more):
     """Two-sided exponential noise; its rate is 2, and more for larger secrets."""
     return bl.Mechanism(
@@ -51,7 +40,7 @@ def noise(more):
 
 
 def law_of(mechanism, kind):
-    engine = bl.pml(learnt() * mechanism)._engine()
+    engine = bl.pml(learnt_slopes(SLOPES) * mechanism)._engine()
     cells = next(engine.blocks()).cells
     law = (
         OutcomeInformation(engine.shared, engine.support("pml"))

@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 import xarray as xr
+from engine.certified_cases import learnt_slopes
 
 import borel as bl
 from borel.engine.draws import information as information_of
@@ -24,18 +25,7 @@ def digits():
         yield
 
 
-def learnt(slopes=SLOPES):
-    """Densities a e^(a x) / (e^a - 1) on [0, 1]."""
-    draws = xr.Dataset({"a": (("chain", "draw"), slopes)}, attrs={"borel_draws": "exact"})
-    return bl.priors.from_posterior(
-        draws,
-        lambda d: bl.Measure(
-            lambda x, a: a * np.exp(a * x) / np.expm1(a), UNIT, params={"a": d["a"].values}
-        ),
-    )
-
-
-NOISY = learnt() * bl.mechanisms.laplace(b=B, secret=UNIT)
+NOISY = learnt_slopes(SLOPES) * bl.mechanisms.laplace(b=B, secret=UNIT)
 
 
 class Noise:
@@ -159,7 +149,7 @@ def test_a_tail_and_a_mean():
 def test_the_law_over_priors_and_outcomes():
     """Few exact draws, of one prior each: the mean of the tails is within the interval."""
     many = np.tile(SLOPES, (2, 100))
-    ell = bl.pml(learnt(many) * bl.mechanisms.laplace(b=B, secret=UNIT))
+    ell = bl.pml(learnt_slopes(many) * bl.mechanisms.laplace(b=B, secret=UNIT))
     truth = mp.fsum(Noise(a).tail("pml", mpmath.mpf(0.55)) for a in SLOPES[0]) / 3
     found = ell.tail(0.55)
     assert found.status == "statistical" and found.lower <= truth <= found.upper
@@ -194,7 +184,7 @@ def test_mutual_information_of_noise():
 
 def test_finitely_many_outcomes():
     """Is X > 1/2? answered rightly with probability 3/4."""
-    j = learnt() * bl.Mechanism(
+    j = learnt_slopes(SLOPES) * bl.Mechanism(
         lambda y, x: np.where((x > 0.5) == (y == 1), 0.75, 0.25),
         secret=UNIT,
         outcome=bl.Finite([0, 1]),
@@ -221,7 +211,7 @@ def test_finitely_many_outcomes():
 @pytest.mark.truths
 def test_atoms_of_the_outcome():
     """Noise clipped to [0, 1] has the leakages of noise: at 0 what it has below, and so on."""
-    clipped = learnt() * bl.mechanisms.laplace(b=B, secret=UNIT).clip(0, 1)
+    clipped = learnt_slopes(SLOPES) * bl.mechanisms.laplace(b=B, secret=UNIT).clip(0, 1)
     law = bl.pml(clipped).by_draw
     encloses(law.tail(0.55), lambda of: of.tail("pml", mpmath.mpf(0.55)), 2e-3)
     encloses(law.mean(), lambda of: of.mean(lambda y: of.value("pml", y)), 2e-3)
@@ -230,7 +220,9 @@ def test_atoms_of_the_outcome():
 def test_information_needs_a_bound_of_the_kernel(monkeypatch):
     """Where none was found in time g = f may exceed 1: of noise of height 8 all is left open."""
     rate = 16
-    engine = bl.pml(learnt() * bl.mechanisms.laplace(b=1 / rate, secret=UNIT))._engine()
+    engine = bl.pml(
+        learnt_slopes(SLOPES) * bl.mechanisms.laplace(b=1 / rate, secret=UNIT)
+    )._engine()
     cells, edges = next(engine.blocks()).cells, np.array([0.4, 0.401])
 
     def information(y, a):
@@ -261,7 +253,7 @@ def test_information_needs_a_bound_of_the_kernel(monkeypatch):
 
 def test_boxes_of_information_are_those_of_all_draws(monkeypatch):
     """Also if nothing is asked of PML of the first draws: where the kernel has no bound it is."""
-    engine = bl.pml(learnt() * bl.mechanisms.laplace(b=1 / 4, secret=UNIT))._engine()
+    engine = bl.pml(learnt_slopes(SLOPES) * bl.mechanisms.laplace(b=1 / 4, secret=UNIT))._engine()
     cells, edges = next(engine.blocks()).cells, np.array([0.1, 0.2])
     right = outcome_boxes.side
     open_ = lambda *given: right(*given)._replace(direct=np.full(len(given[1]), np.inf))  # noqa: E731

@@ -6,7 +6,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-import xarray as xr
+from engine.certified_cases import learnt_slopes
 
 import borel as bl
 from borel.engine.draws import kernel_integrals, moving_kinks, outcome_laws, outcome_lines
@@ -31,20 +31,9 @@ KERNELS = {
 EDGES = 0.5 + np.array([0.0, 1 / 64, 3 / 64, 1 / 16, 0.07])
 
 
-def learnt():
-    """Densities a e^(a x) / (e^a - 1) on [0, 1]."""
-    draws = xr.Dataset({"a": (("chain", "draw"), SLOPES)}, attrs={"borel_draws": "exact"})
-    return bl.priors.from_posterior(
-        draws,
-        lambda d: bl.Measure(
-            lambda x, a: a * np.exp(a * x) / np.expm1(a), UNIT, params={"a": d["a"].values}
-        ),
-    )
-
-
 def densities(mech, edges=EDGES):
     """Masses of boxes of outcomes, and lines near f_Y on them with what they are off by."""
-    engine = bl.pml(learnt() * mech)._engine()
+    engine = bl.pml(learnt_slopes(SLOPES) * mech)._engine()
     law = outcome_laws.OutcomeLaw(engine.shared, engine.support("pml"), "pml")
     cells = next(engine.blocks()).cells
     with np.errstate(all="ignore"):
