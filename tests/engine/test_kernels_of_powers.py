@@ -34,6 +34,15 @@ def clayton(eta, theta):
     return density
 
 
+def by_sums(y, x):
+    """Clayton's copula of theta = 1, without negative powers."""
+    return 2 * x * y / (x + y - x * y) ** 3
+
+
+def by_survival(y, x):
+    return 2 * x * y / (1 - (1 - x) * (1 - y)) ** 3
+
+
 def root_pole(y, x):
     return (1 - x) + x / (2 * np.sqrt(y))
 
@@ -76,6 +85,17 @@ def test_clayton_by_hand(eta, theta):
             holds(bl.pmc(made)(y), mp.log(1 / e))
     assert bl.pml(made).sup().lower == np.inf
     assert bl.pml(made).sup().status == "certified"
+
+
+@pytest.mark.parametrize("copula", [by_sums, by_survival])
+def test_clayton_as_a_quotient(copula):
+    made = joint(lambda y, x: 0.25 + 0.75 * copula(y, x))
+    with mp.workdps(30):
+        e = mp.mpf(1) / 4
+        holds(bl.pmc(made).sup(), mp.log(4))
+        for y in (0.01, 0.3, 0.9):
+            holds(bl.pml(made)(y), mp.log(largest(e, mp.mpf(1), mp.mpf(y))))
+            holds(bl.pmc(made)(y), mp.log(4))
 
 
 @pytest.mark.parametrize(
@@ -203,6 +223,15 @@ def test_cleared_graphs_are_the_same_function(name):
         (clayton(F(1, 2), F(3, 10)), 1.0, F(1)),
         (lambda y, x: 1 + 0.5 * (1 - 2 * x) * (1 - 2 * y), 1.0, F(1)),
         (lambda y, x: 1.25 * clayton(0.0, 1.0)(y, x), 1.0, F(5, 4)),
+        (by_sums, 1.0, F(1)),
+        (by_survival, 1.0, F(1)),
+        (lambda y, x: 0.5 + by_sums(y, x) / 2, 1.0, F(1)),
+        (lambda y, x: x / (x + y * (1 - x)) ** 2, 1.0, F(1)),
+        (lambda y, x: 3 * x * y**2 / (x * y + y**2 * (1 - x)) ** 2, 1.0, F(3)),
+        (lambda y, x: x * y / (x + y - x * y) ** 2, 1.0, None),  # a logarithm
+        (lambda y, x: 2 * x * y / (x - y - x * y) ** 3, 1.0, None),  # a pole inside
+        (lambda y, x: 2 * x * y / (x + y - 2 * x * y) ** 3, 1.0, None),
+        (by_sums, 0.5, None),
         (lambda y, x: y**3, 2.0, F(4)),
         (lambda y, x: x / (x + y) ** 2, 1.0, None),  # 1 / (1 + x)
         (lambda y, x: y**-1.0, 1.0, None),

@@ -206,3 +206,87 @@ def test_0_to_the_0_is_1():
     found = bl.pml(joint)(0)
     with mpmath.workdps(30):
         assert found.lower <= mpmath.log(2) <= found.upper and found.width < 1e-9
+
+
+# -- no number on a set that nobody would hit by chance ------------------------------------------
+
+
+def below(x):
+    return 0 * np.log(x - 1e-9)
+
+
+def logarithm_of_binomial(y, x):
+    ways = special.gammaln(4) - special.gammaln(y + 1) - special.gammaln(4 - y)
+    return ways + y * np.log(x) + (3 - y) * np.log1p(-x)
+
+
+def coin(y, x):
+    return np.where(y == 0, 1 - x, x)
+
+
+NARROW = {  # proofs see no difference, as what is NaN cancels there
+    "counts": (lambda y, x: np.exp(logarithm_of_binomial(y, x) + below(x)), bl.Integers(0, 3)),
+    "labels": (lambda y, x: coin(y, x) * np.exp(below(x)), bl.Finite([0, 1])),
+    "difference": (
+        lambda y, x: coin(y, x) + np.log(x - 1e-9) - np.log(x - 1e-9),
+        bl.Finite([0, 1]),
+    ),
+    "power": (lambda y, x: coin(y, x) + 0 * (x - 1e-9) ** 0.3, bl.Finite([0, 1])),
+    "arcsin": (lambda y, x: coin(y, x) + 0 * np.arcsin(x + 1e-9), bl.Finite([0, 1])),
+    "outcomes": (
+        lambda y, x: np.exp(-abs(y - x) + 0 * np.sqrt(y * y - 1e-9)) / 2,
+        bl.Reals(),
+    ),
+    "a part of the outcomes": (
+        lambda y, x: np.where(y < 0.5, 1 + below(y), 1 + x - x),
+        UNIT,
+    ),
+    "Poisson": (
+        lambda y, x: np.exp(y * np.log(1 + x) - 1 - x - special.gammaln(y + 1) + below(x)),
+        bl.Integers(0, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_no_number_on_a_sliver_is_refused(name):
+    density, outcome = NARROW[name]
+    mech = bl.Mechanism(density, secret=UNIT, outcome=outcome)
+    with pytest.raises(bl.InvalidInput, match=r"nan at y .*in \[.*correct the function there"):
+        bl.pml(bl.uniform(UNIT) * mech)(1)
+
+
+def test_no_number_on_a_sliver_of_two_secrets_is_refused():
+    def density(y, x):
+        gap = y - x[0] - x[1]
+        return np.exp(-(gap**2) / 2 + below(x[0] + x[1])) / np.sqrt(2 * np.pi)
+
+    square = UNIT * UNIT
+    mech = bl.Mechanism(density, secret=square, outcome=bl.Reals())
+    with pytest.raises(bl.InvalidInput, match=r"nan at y in .*, x0 in .*, x1 in "):
+        bl.pml(bl.uniform(square) * mech)(1.0)
+
+
+def test_a_prior_that_is_no_number_on_a_sliver_is_refused():
+    prior = bl.Measure(lambda x: 2 * x * np.exp(below(x)), on=UNIT)
+    noise = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=UNIT, outcome=bl.Reals())
+    with pytest.raises(bl.InvalidInput, match=r"nan at x in \["):
+        bl.pml(prior * noise)(0.5)
+
+
+@pytest.mark.parametrize(
+    "density",
+    [
+        lambda y, x: np.where(x > 1e-9, coin(y, x) + below(np.maximum(x, 2e-9)), coin(y, x)),
+        lambda y, x: np.where(x > 1e-9, coin(y, x) * np.exp(below(x)), coin(y, x)),
+        lambda y, x: np.where(np.log(x - 1e-9) < 5, coin(y, x), coin(y, x)),
+        lambda y, x: coin(y, x) + special.xlogy(0.0, x - 1e-9),
+        lambda y, x: coin(y, x) * (x - 1e-9) ** 0.0,
+        lambda y, x: coin(y, x) + 0 * np.sqrt(x * x - 2 * x + 1),
+        lambda y, x: coin(y, x) + 0 * np.arcsin(2 * x - 1),
+    ],
+)
+def test_what_is_a_number_at_almost_all_secrets_is_not_refused(density):
+    mech = bl.Mechanism(density, secret=UNIT, outcome=bl.Finite([0, 1]))
+    found = bl.pml(bl.uniform(UNIT) * mech)(1)
+    assert found.lower <= np.log(2) <= found.upper

@@ -21,7 +21,11 @@ from flint import arb
 from borel import settings
 from borel.engine.problem.count_totals import beyond, heads, total_at
 from borel.engine.problem.prior_normalisation import MISS, require_one
-from borel.engine.problem.prior_positivity import prover, require_nonnegative
+from borel.engine.problem.prior_positivity import (
+    prover,
+    require_nonnegative,
+    require_numbers,
+)
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.balls.interpreter import is_number
@@ -143,6 +147,8 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     points = prior.on.kind != "continuous" or bool(prior.masses)
 
     def prove() -> Normalisation | None:
+        for density in (mechanism.density, *mechanism.masses.values()):
+            require_numbers(density, repr(mechanism))
         until = settings.deadline(_SHARE)
         ways = [lambda: _for_all_secrets(mechanism, until, points), lambda: _settling(mechanism)]
         if labels is not None:

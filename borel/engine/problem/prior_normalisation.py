@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 from borel import settings
 from borel.engine.problem.count_totals import total_at
 from borel.engine.problem.prior_masses import SUM_OF_NORMALS
-from borel.engine.problem.prior_positivity import ROUNDING, prover, require_nonnegative
+from borel.engine.problem.prior_positivity import (
+    ROUNDING,
+    prover,
+    require_nonnegative,
+    require_numbers,
+)
 from borel.errors import InvalidInput, NotEnclosed
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.rewrite import simplified
@@ -84,6 +89,7 @@ def _by_sum(prior: Measure, line: Integers) -> float | None:
     density = prior.density
     if density is None or density.graph is None:
         return None
+    require_numbers(density, repr(prior))
     graph = plain(density)
     if not {*graph.inputs} <= {"x"} or not (density.log or prover(density)(graph)):
         return None
@@ -104,6 +110,7 @@ def _by_integral(prior: Measure) -> float | None:
     density = prior.density
     if density is None or density.graph is None:
         return None
+    require_numbers(density, repr(prior))
     proved = density.log or prover(density)(simplified(density.graph))
     if density.log or not proved:
         require_nonnegative(density, repr(prior))

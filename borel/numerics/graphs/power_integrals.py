@@ -27,6 +27,8 @@ from borel.numerics.graphs.powers import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from borel.numerics.graphs.graph import Graph
 
 
@@ -77,11 +79,21 @@ def _of_term(term: Term, number: Fraction, name: str, upper: Fraction) -> Terms:
     if len(varying) > 1 or not isinstance(varying[0][0], Sum):
         raise NotAlgebraic
     ((inner, q),) = varying
-    if q == 1:  # a sum as a factor is no more than its terms
-        wholes = ((term_of((*part, (name, power), *others)), number * c) for part, c in inner)
-        parts = (_of_term(whole, c, name, upper) for whole, c in wholes)
+    if q == 1:
+        parts = (_of_term(*pair, name, upper) for pair in _spread(term, number))
         return summed(pair for part in parts for pair in part.items())
     return _by_substitution(inner, q, number, power, tuple(others), name, upper)
+
+
+def _spread(term: Term, number: Fraction) -> Iterator[tuple[Term, Fraction]]:
+    """Yield the terms of a term times a number: a sum as a factor is no more than its terms."""
+    for place, (base, exponent) in enumerate(term):
+        if isinstance(base, Sum) and exponent == 1:
+            others = term[:place] + term[place + 1 :]
+            for part, c in base:
+                yield from _spread(term_of((*part, *others)), number * c)
+            return
+    yield term, number
 
 
 def _by_substitution(
@@ -93,14 +105,20 @@ def _by_substitution(
     name: str,
     upper: Fraction,
 ) -> Terms:
-    moving = [(part, b) for part, b in inner if name in dict(part)]
-    still = {part: b for part, b in inner if name not in dict(part)}
-    if len(moving) != 1 or q == -1:
+    plain = summed(pair for part in inner for pair in _spread(*part)).items()
+    for level in {dict(part).get(name, Fraction(0)) for part, _ in plain}:
+        # y^level S' for S: of S' one term alone is to vary with y
+        parts = [(term_of((*part, (name, -level))), b) for part, b in plain]
+        moving = [(part, b) for part, b in parts if name in dict(part)]
+        if len(moving) == 1 and dict(moving[0][0])[name] == power + level * q + 1:
+            break
+    else:
         raise NotAlgebraic
+    still = {part: b for part, b in parts if name not in dict(part)}
     ((part, b),) = moving
     e = dict(part)[name]
     beside = tuple(pair for pair in part if pair[0] != name)
-    if e != power + 1 or any(not isinstance(base, str) for p in (beside, *still) for base, _ in p):
+    if q == -1 or any(not isinstance(base, str) for p in (beside, *still) for base, _ in p):
         raise NotAlgebraic
     at_end = summed((*still.items(), *_at({beside: b}, e, upper).items()))
     ends = [_positive_power(at_end, q + 1)]

@@ -136,7 +136,7 @@ def _sum(b: _Builder, u: int, v: int) -> int:
 
 
 def _difference(b: _Builder, u: int, v: int) -> int:
-    """Add u - v; of u and u + w only w remains, of u and u w the factor 1 - w."""
+    """Add u - v; of u and u + w only w remains, of u and u w the factor 1 - w, beside v or not."""
     for whole, part in ((u, v), (v, u)):
         inner = b.arguments(whole, "add")
         if part in inner:
@@ -148,6 +148,16 @@ def _difference(b: _Builder, u: int, v: int) -> int:
             rest, one = inner[inner[0] == part], b.add("const", 1.0)
             gap = (one, rest) if part == u else (rest, one)
             return b.add("multiply", part, b.add("subtract", *gap))
+    terms, factors = b.arguments(u, "add"), b.arguments(v, "multiply")
+    if shared := [part for part in factors if part in terms]:  # x + y - x y, of a copula
+        part = shared[0]
+        other, rest = terms[terms[0] == part], factors[factors[0] == part]
+        gap = b.add("subtract", b.add("const", 1.0), rest)
+        return _sum(b, other, b.add("multiply", part, gap))
+    if b.number(u) == 1.0:  # 1 - (1 - x) (1 - y), the same
+        gaps = [b.arguments(factor, "subtract") for factor in factors]
+        if factors and all(gap and b.number(gap[0]) == 1.0 for gap in gaps):
+            return _sum(b, gaps[0][1], b.add("multiply", gaps[1][1], factors[0]))
     return b.add("subtract", u, v)
 
 
