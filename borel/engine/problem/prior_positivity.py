@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -245,7 +245,7 @@ def require_numbers(density: Density, what: str) -> None:
     places = [
         [ranges[name]] if k in lines else _few_labels(factors[k]) for k, name in enumerate(names)
     ]
-    starts = np.array([*product(*places)], float)
+    starts = np.array([*islice(product(*places), _BOXES)], float)
     for node, excess in _outside_domains(graph):
         low, high = starts[:, :, 0].T, starts[:, :, 1].T
         for sweep in range(_SWEEPS * max(len(lines), 1)):
@@ -256,7 +256,8 @@ def require_numbers(density: Density, what: str) -> None:
                 break
             least, most = (np.broadcast_to(end, low.shape[1:]) for end in ends)
             settled = (least > 0) & np.isfinite(high - low).all(axis=0)
-            _require_numbers_in(graph, node, names, low[:, settled], high[:, settled], what)
+            if settled.any():
+                _require_numbers_in(graph, node, names, low[:, settled], high[:, settled], what)
             open_ = np.flatnonzero((most > 0) & ~settled)
             if not (lines and open_.size):
                 break
