@@ -99,6 +99,49 @@ def test_clayton_as_a_quotient(copula):
 
 
 @pytest.mark.parametrize(
+    "chance",
+    [
+        lambda x: 1 - (1 - x) * (1 - 0.3 * x),
+        lambda x: 1 - (1 - x) * (1 - x * x),
+        lambda x: 0.1 + 0.8 * (1 - (1 - np.exp(-x)) * (1 - np.exp(-2 * x))),
+    ],
+)
+def test_one_or_the_other_is_still_a_law(chance):
+    """Of 1 - p and p with p = 1 - (1 - a) (1 - b) the sum is 1 as long as p is written so."""
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y == 0, 1 - chance(x), chance(x)),
+        secret=UNIT,
+        outcome=bl.Finite([0, 1]),
+    )
+    found = bl.pml(bl.uniform(UNIT) * mech)(1)
+    x = (np.arange(100_000) + 0.5) / 100_000
+    truth = np.log(chance(np.array([0.0, 1.0])).max() / np.mean(chance(x)))  # monotone
+    assert found.status == "certified"
+    assert found.lower - 1e-9 <= truth <= found.upper + 1e-9
+
+
+def test_a_survival_of_both_is_taken_apart_in_denominators_only():
+    def ops(f):
+        return [op for op, _ in simplified(trace(f, ("y", "x"), ())).nodes if op != "input"]
+
+    both = lambda y, x: 1 - (1 - x) * (1 - y)  # noqa: E731
+    assert ops(both) == ["const", "subtract", "subtract", "multiply", "subtract"]
+    for f in (
+        lambda y, x: x / both(y, x) ** 3,
+        lambda y, x: 1 / both(y, x),
+        lambda y, x: both(y, x) ** -2.0,
+        lambda y, x: both(y, x) ** -1.0,
+    ):
+        assert ops(f).count("subtract") == 1
+    # where 1 / x is infinite, the sum would be no number
+    graph = simplified(trace(lambda y, x: 1 / (1 - (1 - 1 / x) * (1 - y)), ("y", "x"), ()))
+    low, high = evaluate(
+        graph, {name: (np.array([v]),) * 2 for name, v in (("y", 0.5), ("x", 0.0))}
+    )
+    assert float64.evaluate(graph, {"y": 0.5, "x": 0.0}) == 0 and low <= 0 <= high
+
+
+@pytest.mark.parametrize(
     "theta", [F(3, 10), pytest.param(F(7, 10), marks=pytest.mark.slow)], ids=str
 )
 def test_clayton_of_any_fraction(theta):

@@ -100,7 +100,10 @@ def _simple(b: _Builder, op: str, args: tuple) -> int:
         p = b.number(args[1])
         if p == 1:
             return args[0]
-        return b.add({2.0: "square", -1.0: "reciprocal", 0.5: "sqrt"}[p], args[0])  # type: ignore[index]
+        inner = _below(b, args[0]) if p == -1 else args[0]
+        return b.add({2.0: "square", -1.0: "reciprocal", 0.5: "sqrt"}[p], inner)  # type: ignore[index]
+    if op == "power" and (b.number(args[1]) or 0.0) < 0:
+        return b.add("power", _below(b, args[0]), args[1])
     if op == "divide":
         return _quotient(b, *args)
     if op == "reciprocal":
@@ -154,10 +157,6 @@ def _difference(b: _Builder, u: int, v: int) -> int:
         other, rest = terms[terms[0] == part], factors[factors[0] == part]
         gap = b.add("subtract", b.add("const", 1.0), rest)
         return _sum(b, other, b.add("multiply", part, gap))
-    if b.number(u) == 1.0:  # 1 - (1 - x) (1 - y), the same
-        gaps = [b.arguments(factor, "subtract") for factor in factors]
-        if factors and all(gap and b.number(gap[0]) == 1.0 for gap in gaps):
-            return _sum(b, gaps[0][1], b.add("multiply", gaps[1][1], factors[0]))
     return b.add("subtract", u, v)
 
 
@@ -181,7 +180,26 @@ def _one_plus(b: _Builder, k: int) -> int | None:
     return None
 
 
+def _below(b: _Builder, k: int) -> int:
+    """Add a denominator; of 1 - (1 - x) (1 - y), x + y (1 - x), which is seen to be 0 at 0 only.
+
+    Elsewhere it stays: x and y occur once in it.
+    """
+    op, args = b.nodes[k]
+    if op == "square" or (op == "power" and b.number(args[1]) is not None):
+        return b.add(op, _below(b, args[0]), *args[1:])
+    if op == "subtract" and b.number(args[0]) == 1.0:
+        factors = b.arguments(args[1], "multiply")
+        gaps = [b.arguments(factor, "subtract") for factor in factors]
+        if factors and all(gap and b.number(gap[0]) == 1.0 for gap in gaps):
+            (_, x), (_, y) = gaps
+            if b.is_number(x) and b.is_number(y):  # infinity - infinity is new
+                return b.add("add", x, b.add("multiply", y, factors[0]))
+    return k
+
+
 def _quotient(b: _Builder, u: int, v: int) -> int:
+    v = _below(b, v)
     rest = _one_plus(b, v)
     if rest is not None:
         power = b.arguments(rest, "exp")
