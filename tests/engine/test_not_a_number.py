@@ -9,6 +9,7 @@ import borel as bl
 from borel import settings
 from borel.engine.kernels import leakage_on_boxes
 from borel.engine.kernels.marginal_on_boxes import Marginal
+from borel.engine.problem import prior_positivity
 from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.numerics.jets.interpreter import Program
 from borel.probability.density import Density
@@ -290,3 +291,37 @@ def test_what_is_a_number_at_almost_all_secrets_is_not_refused(density):
     mech = bl.Mechanism(density, secret=UNIT, outcome=bl.Finite([0, 1]))
     found = bl.pml(bl.uniform(UNIT) * mech)(1)
     assert found.lower <= np.log(2) <= found.upper
+
+
+def roots(x, count):
+    """0, as no intervals see: they leave the sign of what is under each root open."""
+    return sum(0 * np.sqrt((x - k / 9) ** 2 + 2 * k * x - 2 * k * x) for k in range(count))
+
+
+def test_a_search_for_nan_is_not_paid_by_the_proofs():
+    def density(y, x):
+        p = 0.2 + x * x / 2 + roots(x, 6)
+        return np.where(y == 0, 1 - p, p)
+
+    mech = bl.Mechanism(density, secret=UNIT, outcome=bl.Finite([0, 1]))
+    with bl.options(budget=0.3):
+        found = bl.pml(bl.uniform(UNIT) * mech)(1)
+    assert found.status == "certified"  # mean of 0.2 + x^2 / 2, and the largest
+    assert found.lower <= np.log(0.7 / (0.2 + 1 / 6)) <= found.upper
+
+
+def test_a_search_for_nan_ends(monkeypatch):
+    looks, evaluate = [], prior_positivity.interpreter.evaluate
+    monkeypatch.setattr(
+        prior_positivity.interpreter,
+        "evaluate",
+        lambda *args: (looks.append(1), evaluate(*args))[1],
+    )
+
+    of = {"y": UNIT, "x": UNIT}
+    many, few = (Density(lambda y, x, n=n: 1 + roots(x + y, n), of) for n in (30, 3))
+    prior_positivity.require_numbers(many, "a kernel")
+    assert 30 <= len(looks) < 1000
+    wrong = Density(lambda y, x: few.function(y, x) + below(x), of)  # after the others
+    with pytest.raises(bl.InvalidInput, match=r"nan at y in .*, x in \[0, "):
+        prior_positivity.require_numbers(wrong, "a kernel")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.errors import InvalidInput, NotEnclosed
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.graph import Graph, GraphBuilder
@@ -32,6 +33,8 @@ Ends = tuple[float, float]
 ROUNDING = 2e-11
 """What floats may miss: a mass further from 1, or a density further below 0, is an error."""
 _SWEEPS, _BOXES, _LABELS = 48, 256, 8
+_SECONDS = 0.2
+"""How much work, by the clock of budgets, a search for NaN may be; no figure's budget pays it."""
 _TWICE = frozenset(("absolute", "exp", "expm1", "log", "log1p", "negative", "sqrt", "square"))
 """Operations that take no value at more than two numbers."""
 
@@ -246,22 +249,25 @@ def require_numbers(density: Density, what: str) -> None:
         [ranges[name]] if k in lines else _few_labels(factors[k]) for k, name in enumerate(names)
     ]
     starts = np.array([*islice(product(*places), _BOXES)], float)
-    for node, excess in _outside_domains(graph):
-        low, high = starts[:, :, 0].T, starts[:, :, 1].T
-        for sweep in range(_SWEEPS * max(len(lines), 1)):
-            boxes = {name: (low[k], high[k]) for k, name in enumerate(names)}
-            try:
-                ends = interpreter.evaluate(excess, {n: boxes[n] for n in excess.inputs})
-            except NotEnclosed:
-                break
-            least, most = (np.broadcast_to(end, low.shape[1:]) for end in ends)
-            settled = (least > 0) & np.isfinite(high - low).all(axis=0)
-            if settled.any():
-                _require_numbers_in(graph, node, names, low[:, settled], high[:, settled], what)
-            open_ = np.flatnonzero((most > 0) & ~settled)
-            if not (lines and open_.size):
-                break
-            low, high, _ = _halves(low, high, open_, -most, lines[sweep % len(lines)])
+    sides = [*_outside_domains(graph)]
+    with settings.apart():
+        for done, (node, excess) in enumerate(sides):
+            until = settings.now() + (_SECONDS - settings.now()) / min(4, len(sides) - done)
+            low, high = starts[:, :, 0].T, starts[:, :, 1].T
+            for sweep in range(_SWEEPS * max(len(lines), 1)):
+                boxes = {name: (low[k], high[k]) for k, name in enumerate(names)}
+                try:
+                    ends = interpreter.evaluate(excess, {n: boxes[n] for n in excess.inputs})
+                except NotEnclosed:
+                    break
+                least, most = (np.broadcast_to(end, low.shape[1:]) for end in ends)
+                settled = (least > 0) & np.isfinite(high - low).all(axis=0)
+                if settled.any():
+                    _require_numbers_in(graph, node, names, low[:, settled], high[:, settled], what)
+                open_ = np.flatnonzero((most > 0) & ~settled)
+                if settings.late(until) or not (lines and open_.size):
+                    break
+                low, high, _ = _halves(low, high, open_, -most, lines[sweep % len(lines)])
 
 
 def _outside_domains(graph: Graph) -> Iterator[tuple[int, Graph]]:
