@@ -133,6 +133,7 @@ def test_a_survival_of_both_is_taken_apart_in_denominators_only():
         lambda y, x: both(y, x) ** -1.0,
     ):
         assert ops(f).count("subtract") == 1
+    assert ops(lambda y, x: 1 / (1 - (1 - x) * y)).count("subtract") == 2
     # where 1 / x is infinite, the sum would be no number
     graph = simplified(trace(lambda y, x: 1 / (1 - (1 - 1 / x) * (1 - y)), ("y", "x"), ()))
     low, high = evaluate(
@@ -282,6 +283,15 @@ def test_cleared_graphs_are_the_same_function(name):
         (clayton(0.5, 1.0), 0.5, None),
         (clayton(0.5, 0.3), 1.0, None),  # -1 / 0.3 - 2 is no number that cancels
         (lambda y, x: -2 * y**-2 * (1 / x - 1 / y) ** -3, 1.0, None),  # a pole inside
+        (lambda y, x: y**-2 * (2 - 1 / y) ** -3 + 0 * x, 1.0, None),  # another, at 1/2
+        (lambda y, x: y**-2 / x * (1 / (x * y) + 1 - 1 / x) ** 0.5, 1.0, None),  # infinite
+        (lambda y, x: 1 / (x + y), 1.0, None),  # a logarithm
+        # a pole inside where the sine is negative
+        (
+            lambda y, x: y**-2 * np.sin(9 * x) * (np.sin(9 * x) / y + 1 - np.sin(9 * x)) ** -3,
+            1.0,
+            None,
+        ),
     ],
 )
 def test_integrals_of_powers(density, upper, truth):

@@ -242,6 +242,10 @@ NARROW = {  # proofs see no difference, as what is NaN cancels there
         lambda y, x: np.where(y < 0.5, 1 + below(y), 1 + x - x),
         UNIT,
     ),
+    "one of two labels": (
+        lambda y, x: np.where(y == 0, 1 - x, x * np.exp(below(x))),
+        bl.Finite([0, 1]),
+    ),
     "Poisson": (
         lambda y, x: np.exp(y * np.log(1 + x) - 1 - x - special.gammaln(y + 1) + below(x)),
         bl.Integers(0, None),
@@ -266,6 +270,14 @@ def test_no_number_on_a_sliver_of_two_secrets_is_refused():
     mech = bl.Mechanism(density, secret=square, outcome=bl.Reals())
     with pytest.raises(bl.InvalidInput, match=r"nan at y in .*, x0 in .*, x1 in "):
         bl.pml(bl.uniform(square) * mech)(1.0)
+
+
+def test_a_mass_of_an_outcome_that_is_no_number_on_a_sliver_is_refused():
+    masses = {0.0: lambda x: x / 2 + below(x), 1.0: lambda x: (1 - x) / 2}
+    mixed = bl.Mixed(UNIT, atoms=[0.0, 1.0])
+    mech = bl.Mechanism(lambda y, x: 0.5 + 0 * x * y, secret=UNIT, outcome=mixed, masses=masses)
+    with pytest.raises(bl.InvalidInput, match=r"nan at x in \[0, "):
+        bl.pml(bl.uniform(UNIT) * mech)(0.5)
 
 
 def test_a_prior_that_is_no_number_on_a_sliver_is_refused():
