@@ -18,6 +18,7 @@ from borel import settings
 from borel.engine.countable.measures import SECRETS, CountableMeasures
 from borel.engine.finite.events import leakage_of_event
 from borel.engine.finite.law_engine import LOST
+from borel.engine.kernels.leakage_far_out import of_rows
 from borel.engine.kernels.ratios_far_out import Fall, fall_of
 from borel.engine.problem.budget import cut_short
 from borel.engine.problem.kernel_normalisation import statement
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _LARGEST_HEAD = 1 << 15
 _CELLS = 1_000_000
+_FAR = 2.0**500
 _LEAST = 1e-290
 """Densities below this have few digits, or none."""
 
@@ -413,6 +415,20 @@ class CountableEngine(CountableMeasures):
             if end is None
         ]
         return max(known) + 4 * self._miss
+
+    def far_out(self, kind: str) -> tuple[float, dict]:
+        """Bound the leakage of every outcome beyond a huge one from below, and say where."""
+        best: tuple[float, dict] = 0.0, {}
+        logs, outcome = self.in_logs, self.joint.outcome
+        if logs is None or logs.secret.rest:
+            return best
+        for side, end in ((1.0, outcome.upper), (-1.0, outcome.lower)):
+            if end is None:
+                low, high = sorted((side * _FAR, side * math.inf))
+                least = of_rows(logs.surface, kind, low, high)[0] - 4 * self._miss
+                words = "y to infinity" if side > 0 else "y to -infinity"
+                best = max(best, (least, {"y": words}), key=lambda found: found[0])
+        return best
 
     def _ceiling(self) -> float:
         """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""

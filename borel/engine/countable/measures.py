@@ -95,9 +95,10 @@ class CountableMeasures(LawMeasures):
     def _sum(self, f: Generator, head: Any, marginal: Any, kernel: Any) -> tuple[Any, ...]:
         """Return the sum over the head, and what P_X x P_Y and P_XY have there at least.
 
-        Last whether all of it was looked at: after the deadline its other outcomes are not.
+        Last whether all of it was looked at: after the deadline its other outcomes are not, nor
+        are those at which float64 does not resolve f_Y.
         """
-        low, high = ball(0), ball(0)
+        low, high, all_ = ball(0), ball(0), True
         seen, paired = ball(0), ball(0)
         deadline = settings.search_deadline()
         for j in range(len(marginal.lower)):
@@ -107,6 +108,9 @@ class CountableMeasures(LawMeasures):
             q = ball(float(marginal.lower[j])), ball(float(marginal.upper[j]))
             if not q[1] > 0:
                 continue
+            if not q[0] > 0:  # it counts with what is beyond the head
+                all_ = False
+                continue
             for i in range(len(head.points)):
                 p = ball(float(head.low[i])), ball(float(head.high[i]))
                 if not p[1] > 0:
@@ -114,8 +118,6 @@ class CountableMeasures(LawMeasures):
                 k = ball(float(kernel.lower[j, i])), ball(float(kernel.upper[j, i]))
                 seen += (p[0] * q[0]).lower()
                 paired += (p[0] * k[0]).lower()
-                if not q[0] > 0:
-                    return ball(0), ball(math.inf), seen, paired, True
                 weight = (p[0] * q[0]).union(p[1] * q[1])
                 t = (k[0] / q[1]).lower(), (k[1] / q[0]).upper()
                 if f.graph is not None:
@@ -124,7 +126,7 @@ class CountableMeasures(LawMeasures):
                     value = f.over(t[0].max(ball(0)), t[1]) if t[1] > 0 else ball(f.at_zero)
                 term = weight * value
                 low, high = low + term.lower(), high + term.upper()
-        return low, high, seen, paired, True
+        return low, high, seen, paired, all_
 
     def _rest(self, f: Generator, product: Any, joint: Any, whole: bool) -> tuple[Any, Any] | None:
         """Bound what the cells beyond the head add; None if nothing bounds it from above."""

@@ -6,6 +6,8 @@ on a part is enclosed for all outcomes beyond the head, up to a common power, an
 
 .. math:: \mathrm{PMC}(y) \le \log \max_i \sum_j P_j\, \sup \frac{f(y|x_j)}{f(y|x_i)}, \qquad
     \mathrm{PML}(y) \le -\log \min_i \sum_j P_j\, \inf \frac{f(y|x_j)}{f(y|x_i)}.
+
+Of finitely many secrets the ratios are bounded by differences of logarithms as well.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from flint import arb
 
+from borel.engine.kernels.leakage_far_out import of_rows
 from borel.engine.problem.truncated_prior import off_by
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.arithmetic import Rules
@@ -66,7 +69,7 @@ def beyond(engine: Any, kind: str, last: float, side: float = 1.0) -> float:
     float
         Infinite where nothing is proved.
     """
-    best, kernel = math.inf, _kernel(engine, side)
+    best, kernel = _by_rows(engine, kind, last, side), _kernel(engine, side)
     if kernel is None:
         return best
     for y, t0 in _rays(kernel, float(last)):
@@ -76,6 +79,15 @@ def beyond(engine: Any, kind: str, last: float, side: float = 1.0) -> float:
         except UndecidedRule:
             continue
     return best
+
+
+def _by_rows(engine: Any, kind: str, last: float, side: float) -> float:
+    """Bound a leakage by differences of the log-kernels of finitely many secrets."""
+    logs = engine.in_logs
+    if logs is None or logs.secret.rest:
+        return math.inf
+    low, high = sorted((last + side, side * math.inf))
+    return of_rows(logs.surface, kind, low, high)[1]
 
 
 def envelope(engine: Any, start: float) -> Iterator[tuple[Any, Any]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.engine.problem.engine import Engine
+from borel.engine.problem.secret_and_kernel import log_graph
 from borel.numerics.balls.arithmetic import log_ends
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.bound import Bound, Ratio
@@ -114,6 +116,8 @@ class DiscreteFigures(Engine):
         return values
 
     def _sup(self, kind: str) -> Bound:
+        if self.status != "estimate" and self._says_nothing:
+            return self.bound(0.0, 0.0, attained=True)
         values = self.law(kind)
         whole = self.head_of_outcomes()[1]
         if values.exact:
@@ -132,8 +136,10 @@ class DiscreteFigures(Engine):
         if high < math.inf and self.status != "estimate":
             ceiling = min(ceiling, self.beyond_head(kind))
         if ceiling < math.inf:
-            found = self.bound(low, max(high, ceiling), witness=self.witness(kind, best))
-            return self.settled(found)
+            high, witness = max(high, ceiling), self.witness(kind, best)
+            if high - low > WIDE and self.status != "estimate":
+                low, witness = max((low, witness), self.far_out(kind), key=lambda v: v[0])
+            return self.settled(self.bound(low, high, witness=witness))
         proved = self.proved_infinite(kind)
         if proved is not None:
             return proved
@@ -149,6 +155,19 @@ class DiscreteFigures(Engine):
     def beyond_head(self, kind: str) -> float:
         """Bound the leakage at every outcome beyond the head; infinite where nothing does."""
         return math.inf
+
+    @cached_property
+    def _says_nothing(self) -> bool:
+        """Whether the law of countable outcomes is one for all secrets, as its formula shows."""
+        density = self.joint.mechanism.density
+        if self.joint.outcome.kind != "countable" or density is None or density.graph is None:
+            return False
+        secrets = {("input", (name,)) for name in density.graph_names("x")}
+        return secrets.isdisjoint(log_graph(density).nodes)
+
+    def far_out(self, kind: str) -> tuple[float, dict]:
+        """Bound the leakage of outcomes far beyond the head from below, and say where they are."""
+        return 0.0, {}
 
     def proved_infinite(self, kind: str) -> Bound | None:
         """Prove that a supremum is infinite by outcomes beyond the head, if there are any."""

@@ -8,13 +8,17 @@ made that is settled along the ray (`settled`).
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from borel.engine.problem.secret_and_kernel import log_graph
 from borel.numerics.germs.interpreter import Power, PowerProgram, limits, range_of, weight
 from borel.numerics.germs.specialisation import settled
-from borel.numerics.germs.tail_quotients import TailRatios
-from borel.numerics.germs.values import Real
+from borel.numerics.germs.tail_quotients import SOME, TailRatios
+from borel.numerics.germs.values import SHARE, Real, box
 from borel.numerics.graphs.graph import GraphBuilder
 
 if TYPE_CHECKING:
@@ -44,24 +48,37 @@ class Pairs:
         if len(sure) > _MOST:
             step = (len(sure) - 1) / (_MOST - 1)
             sure = [sure[round(k * step)] for k in range(_MOST)]
-        self.secrets = sure
+        self.secrets, self.density = sure, density
         self.graphs = [_log_kernel(density, x) for x in sure]
 
     def along(self, y: Ray, t0: float) -> tuple[float, float] | None:
         """Return x, x' for which f(y|x) / f(y|x') certainly tends to infinity along a ray."""
         if len(self.secrets) < 2 or not all("y" in g.inputs for g in self.graphs):
             return None
+        with np.errstate(all="ignore"):
+            found = self._along(self.graphs, y, t0)
+            if found is None and not self.density.log:  # products and powers of it, as sums
+                found = self._along(self._in_logs, y, t0)
+        return found
+
+    @cached_property
+    def _in_logs(self) -> list[Graph]:
+        log = log_graph(self.density)
+        return [log.bind({"x": x}) if "x" in log.inputs else log for x in self.secrets]
+
+    def _along(self, graphs: list[Graph], y: Ray, t0: float) -> tuple[float, float] | None:
         named = {"y": y.value}
         low, high = range_of(y.value, t0)
         if math.isfinite(low) and math.isfinite(high):
             high = math.nextafter(high, math.inf)
-        together = TailRatios([settled(g, named, t0) for g in self.graphs])
+        together = TailRatios([settled(g, named, t0) for g in graphs])
         for i, k in combinations(range(len(self.secrets)), 2):
             found = together.remainder(i, k, low, high)
             if found is None or not _all_finite(found[1], named, t0, (low, high)):
                 continue
             whole, _ = found
-            moving = named if "y" in whole.inputs else {}
+            moving = {**named, SOME: box(SHARE)}
+            moving = {name: moving[name] for name in whole.inputs}
             ends = limits(PowerProgram(whole).run(moving, t0))
             if ends[0] == math.inf:
                 return self.secrets[i], self.secrets[k]

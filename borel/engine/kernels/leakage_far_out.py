@@ -51,7 +51,7 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
         return 0.0, np.inf
     if len(places) and unbounded_secrets.JUMPS & surface.graph.operations:
         # an atom may be where f jumps
-        return (0.0, np.inf) if surface.secret.continuous else _of_rows(surface, kind, low, high)
+        return (0.0, np.inf) if surface.secret.continuous else of_rows(surface, kind, low, high)
     with np.errstate(all="ignore"):
         best = 0.0, np.inf
         for log in surface.logs:
@@ -66,23 +66,26 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
     return best if best[0] <= best[1] else (0.0, np.inf)
 
 
-def _of_rows(surface: Surface, kind: str, low: float, high: float) -> tuple[float, float]:
-    """Enclose the leakage of a finite secret by differences of its rows, which cancel exactly."""
+def of_rows(surface: Surface, kind: str, low: float, high: float) -> tuple[float, float]:
+    """Enclose the leakage of a finite secret by differences of its rows, which cancel exactly.
+
+    It holds for every outcome of the box, one end of which is infinite; none has density 0.
+    """
     secret, (name,) = surface.secret, surface.secret.names
     count = len(secret.atoms)
     if count > _ROWS or np.isfinite([low, high]).sum() != 1 or not (secret.weight_low > 0).all():
         return 0.0, np.inf
     rows = [folded(surface.graph.bind({name: x})) for x in secret.atoms[:, 0].tolist()]
     tails = TailRatios(rows)
-    if not tails.finite(low, high):
-        return 0.0, np.inf
-    ends = np.zeros((2, count, count))  # of log f(y|x_j) - log f(y|x_i)
-    for i in range(count):
-        for j in range(count):
-            ends[:, i, j] = tails.difference(j, i, low, high) if i != j else 0.0
-    if kind == "ldp":
-        return max(float(ends[0].max()), 0.0), float(ends[1].max())
     with np.errstate(all="ignore"):
+        if not tails.finite(low, high):
+            return 0.0, np.inf
+        ends = np.zeros((2, count, count))  # of log f(y|x_j) - log f(y|x_i)
+        for i in range(count):
+            for j in range(count):
+                ends[:, i, j] = tails.difference(j, i, low, high) if i != j else 0.0
+        if kind == "ldp":
+            return max(float(ends[0].max()), 0.0), float(ends[1].max())
         logs = [_log(_weighted((ends[0, i], ends[1, i]), secret)) for i in range(count)]
     if kind == "pml":
         logs = [(-high_, -low_) for low_, high_ in logs]

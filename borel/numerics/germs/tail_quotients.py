@@ -1,9 +1,18 @@
-"""Ratios of kernels on unbounded boxes of outcomes: polynomials of y that cancel exactly.
+r"""Ratios of kernels on unbounded boxes of outcomes: polynomials of y that cancel exactly.
 
 log f(y|x) - log f(y|x') is the difference of two numbers that both go to -infinity, and intervals
 lose it. But most log-kernels are a polynomial in y (with |y - x| of a known sign far out) plus
 terms that the two share. Terms are kept apart as rational multiples of y^k times a constant node,
 or of a node that depends on y; equal ones cancel, and what is left is bounded.
+
+Gamma functions of arguments that differ by numbers cancel as well: with u = s y + b > 0 and d >= 0
+
+.. math:: \log\Gamma(u + d) - \log\Gamma(u) = d \log u + \frac{d (d - 1)}{2 u} + \frac{e}{u^2},
+    \qquad -\frac{d^3}{6} - \frac{d}{12} \le e \le \frac{d^2}{4},
+
+which is the integral of :math:`-1/(12 z^2) \le \psi(z) - \log z + 1/(2 z) \le 0` over
+:math:`u \le z \le u + d`. And a logarithm that is left grows less than a multiple of y:
+:math:`0 \le \log u - \log u_0 \le (u - u_0) / u_0` for :math:`u \ge u_0`.
 """
 
 from __future__ import annotations
@@ -25,10 +34,13 @@ if TYPE_CHECKING:
     from borel.numerics.intervals.batched import Box
 
 _DEGREE = 6
+_LOG_GAMMAS = ("special.gammaln", "special.loggamma")
 Terms = dict[tuple[int, Any], Fraction]
 """Rational factors by (power of y, node): node None is 1; a negative power marks a node of y."""
 _OPAQUE = -1
 _LONGEST = 1000
+SOME = "some"
+"""An input that is between 0 and 1, another number for each outcome."""
 
 
 class TailRatios:
@@ -44,7 +56,8 @@ class TailRatios:
 
     def __init__(self, graphs: list[Graph], ranges: dict[str, tuple[float, float]] | None = None):
         self._ranges = {
-            name: (np.array([[a]]), np.array([[b]])) for name, (a, b) in (ranges or {}).items()
+            name: (np.array([[a]]), np.array([[b]]))
+            for name, (a, b) in {SOME: (0.0, 1.0), **(ranges or {})}.items()
         }
         self.joined = GraphBuilder(*graphs)
         self.nodes = self.joined.nodes
@@ -81,12 +94,31 @@ class TailRatios:
 
     def _polynomial(self, left: Terms, low: float, high: float) -> list[Any]:
         """Enclose a sum of terms over a box: coefficients of the distance to its finite end."""
-        powers, rest = self._parts(left, low, high)
         start = low if math.isfinite(low) else high
+        logs = {}
+        for (power, node), factor in left.items():
+            slope = self._slope_of_log(node, low, high) if power == _OPAQUE else None
+            if slope is not None:
+                logs[node] = factor, slope
+        others = {key: factor for key, factor in left.items() if key[1] not in logs}
+        powers, rest = self._parts(others, low, high)
         total, *more = _shifted(powers, start, 1 if math.isfinite(low) else -1)
         for part in rest:
             total = batched.add(total, part)
+        for node, (factor, slope) in logs.items():
+            more = more or [batched.point(np.zeros(()))]
+            at_start = batched.multiply(_interval(factor), self._value(node, start, start))
+            total = batched.add(total, at_start)
+            grown = _interval(factor * slope)
+            more[0] = batched.add(more[0], (np.minimum(grown[0], 0), np.maximum(grown[1], 0)))
         return [total, *more]
+
+    def _slope_of_log(self, node: Any, low: float, high: float) -> Fraction | None:
+        """Return the largest slope of log(s y + b), away from the finite end, where it rises."""
+        if node is None or self.nodes[node][0] != "log":
+            return None
+        form = _rising(self._terms(self.nodes[node][1][0], low, high), low, high)
+        return None if form is None else abs(form[0]) / form[1]
 
     def _bounds(self, left: Terms, low: float, high: float) -> tuple[float, float]:
         """Enclose a sum of terms over a box."""
@@ -113,16 +145,23 @@ class TailRatios:
 
         Then no density is 0; with ranges of further inputs, for all their values.
         """
-        for node, (op, args) in enumerate(self.nodes):
+        asked, seen = list(self.joined.roots), set()
+        while asked:
+            node = asked.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            op, args = self.nodes[node]
             if not self.moves[node]:
                 value = self._value(node, 0.0, 0.0)
                 if not (np.isfinite(value[0]) and np.isfinite(value[1])):
                     return False
-            elif op in ("divide", "reciprocal"):
+                continue
+            if op in ("divide", "reciprocal"):
                 divisor = self._value(args[-1], low, high)
                 if not (divisor[0] > 0 or divisor[1] < 0):
                     return False
-            elif op in ("log", "log1p", "special.gammaln", "special.loggamma"):
+            elif op in ("log", "log1p", *_LOG_GAMMAS):
                 inner = self._value(args[0], low, high)
                 if not inner[0] > (-1 if op == "log1p" else 0):
                     return False
@@ -130,10 +169,13 @@ class TailRatios:
                 if self._decided(node, low, high) is None:
                     return False
             elif op == "where":
-                if self._decided(args[0], low, high) is None:
+                yes = self._decided(args[0], low, high)
+                if yes is None:
                     return False
+                args = args[:2] if yes else args[::2]  # the other one is nowhere taken
             elif op != "input" and op not in TOTAL:
                 return False
+            asked += args if op not in LEAVES else ()
         return True
 
     def remainder(
@@ -141,7 +183,8 @@ class TailRatios:
     ) -> tuple[Graph, list[Graph]] | None:
         """Return log f(y|x_i) - log f(y|x_k) as a graph without what cancels, and all its parts.
 
-        The two are equal wherever every part has a finite value.
+        The two are equal wherever every part has a finite value; with gamma functions for some
+        values of the input `SOME`.
         """
         left = self._left(i, k, low, high)
         add, total = self.joined.add, -1
@@ -174,7 +217,39 @@ class TailRatios:
     def _left(self, i: int, k: int, low: float, high: float) -> Terms:
         """Return the terms of the difference that do not cancel."""
         first, second = (self._terms(self.joined.roots[j], low, high) for j in (i, k))
-        return _minus(first, second)
+        return self._without_gammas(_minus(first, second), low, high)
+
+    def _without_gammas(self, left: Terms, low: float, high: float) -> Terms:
+        """Write sums of log Gamma(s y + b), with one slope and factors of sum 0, without them."""
+        gammas: dict[Fraction, list[tuple[Fraction, int, Fraction]]] = {}
+        for (power, node), factor in left.items():
+            if power != _OPAQUE or self.nodes[node][0] not in _LOG_GAMMAS:
+                continue
+            inner = self._terms(self.nodes[node][1][0], low, high)
+            if _rising(inner, low, high) is not None:
+                own = inner.get((0, None), Fraction(0)), node, factor
+                gammas.setdefault(inner[1, None], []).append(own)
+        out = dict(left)
+        for group in gammas.values():
+            if sum(factor for _, _, factor in group) != 0:
+                continue
+            least, first, _ = min(group)
+            for _, node, _ in group:
+                del out[_OPAQUE, node]
+            steps = [(b - least, factor) for b, _, factor in group]
+            add, u = self.joined.add, self.nodes[first][1][0]
+            square = add("square", add("reciprocal", u))
+            ends = _ends_of_rest(steps)
+            new = {
+                add("log", u): sum(c * d for d, c in steps),
+                add("reciprocal", u): sum(c * d * (d - 1) / 2 for d, c in steps),
+                square: ends[0],
+                add("multiply", add("input", SOME), square): ends[1] - ends[0],
+            }
+            self._mark()
+            for node, factor in new.items():
+                out[_OPAQUE, node] = out.get((_OPAQUE, node), Fraction(0)) + factor
+        return {key: factor for key, factor in out.items() if factor}
 
     def _parts(self, left: Terms, low: float, high: float) -> tuple[dict[int, Any], list]:
         """Enclose coefficients of powers of y, and other terms."""
@@ -273,6 +348,25 @@ def _minus(first: Terms, second: Terms) -> Terms:
     for key, factor in second.items():
         left[key] = left.get(key, Fraction(0)) - factor
     return {key: factor for key, factor in left.items() if factor}
+
+
+def _rising(terms: Terms, low: float, high: float) -> tuple[Fraction, Fraction] | None:
+    """Return s, and s y + b at the finite end, if it is positive there and rises away from it."""
+    if not set(terms) <= {(0, None), (1, None)} or math.isfinite(low) == math.isfinite(high):
+        return None
+    slope, level = (terms.get((k, None), Fraction(0)) for k in (1, 0))
+    start = slope * Fraction(low if math.isfinite(low) else high) + level
+    outward = slope if math.isfinite(low) else -slope
+    return (slope, start) if outward > 0 and start > 0 else None
+
+
+def _ends_of_rest(steps: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    """Enclose the sum of c e over pairs (d, c), e between -d^3 / 6 - d / 12 and d^2 / 4."""
+    low = high = Fraction(0)
+    for d, c in steps:
+        ends = sorted((c * (-(d**3) / 6 - d / 12), c * d * d / 4))
+        low, high = low + ends[0], high + ends[1]
+    return low, high
 
 
 def _number(terms: Terms) -> Fraction | None:
