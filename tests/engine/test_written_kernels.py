@@ -22,6 +22,7 @@ from borel.errors import InvalidInput
 from borel.numerics.balls import parametric_integral
 from borel.numerics.balls.moving_pieces import MovingPieces
 from borel.numerics.graphs.trace import trace
+from borel.probability.kernel_totals import plain, summed
 
 UNIT, HALF, REALS, INF = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals(), math.inf
 NUMPY = SimpleNamespace(
@@ -304,7 +305,12 @@ def test_a_logarithm_of_numbers_below_0_is_no_power():
     mechanism = bl.Mechanism(
         lambda y, x: BINOMIAL["log x"](y, x - 1e-9), secret=UNIT, outcome=bl.Finite(11), log=True
     )
-    assert not known(mechanism).proved
+    with pytest.raises(InvalidInput, match=r"nan at y = 0, x in \[0, "):
+        known(mechanism)
+    total = summed(plain(mechanism.density), range(11), (0.0, 1.0))
+    assert "log" in {op for op, _ in total.nodes}
+    total = summed(plain(mechanism.density), range(11), (1e-9, 1.0))
+    assert "log" not in {op for op, _ in total.nodes}
 
 
 def test_at_a_secret_with_a_mass_no_null_set_is_left_out():

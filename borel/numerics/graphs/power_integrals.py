@@ -27,9 +27,9 @@ from borel.numerics.graphs.powers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from borel.numerics.graphs.graph import Graph
+
+_MOST_TERMS = 64
 
 
 def integral(graph: Graph, name: str, upper: float) -> Fraction | None:
@@ -85,15 +85,20 @@ def _of_term(term: Term, number: Fraction, name: str, upper: Fraction) -> Terms:
     return _by_substitution(inner, q, number, power, tuple(others), name, upper)
 
 
-def _spread(term: Term, number: Fraction) -> Iterator[tuple[Term, Fraction]]:
-    """Yield the terms of a term times a number: a sum as a factor is no more than its terms."""
-    for place, (base, exponent) in enumerate(term):
-        if isinstance(base, Sum) and exponent == 1:
-            others = term[:place] + term[place + 1 :]
-            for part, c in base:
-                yield from _spread(term_of((*part, *others)), number * c)
-            return
-    yield term, number
+def _spread(term: Term, number: Fraction) -> list[tuple[Term, Fraction]]:
+    """Return the terms of a term times a number: a sum as a factor is no more than its terms."""
+    left, done = [(term, number)], []
+    while left:
+        term, number = left.pop()
+        place = next((k for k, (b, e) in enumerate(term) if isinstance(b, Sum) and e == 1), None)
+        if place is None:
+            done.append((term, number))
+            continue
+        others = term[:place] + term[place + 1 :]
+        left += [(term_of((*part, *others)), number * c) for part, c in term[place][0]]
+        if len(left) + len(done) > _MOST_TERMS:
+            raise NotAlgebraic
+    return done
 
 
 def _by_substitution(
