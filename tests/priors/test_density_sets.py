@@ -182,3 +182,17 @@ def test_limits_that_a_density_just_meets_are_not_refused():
     assert bl.pml(uniform * NOISE)(0.0).lower <= np.log(1 / (1 - np.exp(-1)))
     bl.priors.moment([lambda x: x, lambda x: x * x], lower=[0.5, 0], upper=[0.5, 0.2501], on=UNIT)
     bl.priors.box(lambda x: x, lambda x: x + 0.5, on=UNIT)
+
+
+def test_a_value_altered_at_one_outcome_raises_no_supremum():
+    """At y = 1 the version says more than anywhere else; the supremum does not hear of it."""
+
+    def density(y, x):
+        return np.exp(-2 * abs(y - x)) * np.where(y == 1, np.exp(3 * x), 1)
+
+    ball = bl.priors.contamination(bl.beta(alpha=2, beta=5), F(1, 20))
+    joint = ball * bl.Mechanism(density, secret=UNIT, outcome=bl.Reals())
+    plain = bl.pml(ball * bl.mechanisms.laplace(b=0.5, secret=UNIT)).sup()
+    leakage = bl.pml(joint)
+    assert leakage(1.0).lower > plain.upper + 0.1
+    assert leakage.sup().lower <= plain.upper
