@@ -31,6 +31,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine import engine_for
+from borel.engine.kernels.continuity import continuous_at
 from borel.engine.prior_sets.engine import SetEngine
 from borel.errors import NotYet
 from borel.probability.alphabets import Interval
@@ -47,6 +48,7 @@ _CHARGES += ("geometric",)
 _ROOM = 2.0**-36
 _WIDE = 1e-6
 _OPEN = "what is known of single priors, and of cells of the secret, leaves it open"
+_NAMELESS = "it is the LDP level, of a closed form that names no outcome and no prior"
 _PROVED = ("exact", "certified", "conditional")
 _MIXED = ("contamination", "tv", "hull", "full_support")
 _DIVERGENCES = ("kl_to_centre", "kl_from_centre", "chi_square_to_centre", "chi_square_from_centre")
@@ -172,7 +174,7 @@ class SetLines(SetEngine):
             each.append(self._ratio_at(self.all_secrets, y))
             high = np.array([each[-1].upper])
         low, high = self._by_cells(kind, np.array([float(y)]), low, high)
-        return self._make(float(low[0]), float(high[0]), [*each, ratio], {"y": y})
+        return self._make(float(low[0]), float(high[0]), [*each, ratio], self._witness(kind, y))
 
     def _of(self, best: Bound, each: list[Bound]) -> Measure:
         return self.centres[each.index(best)]
@@ -230,7 +232,9 @@ class SetLines(SetEngine):
         of = pml if kind == "pml" else pmc
         if self.kind == "full_support":
             ratio = ldp(self.joints[0])
-            return self._make(ratio.lower, ratio.upper, [ratio], None)
+            y = self._place(ratio)
+            found = self._make(ratio.lower, ratio.upper, [ratio], self._witness(kind, y))
+            return found if found.witness or found.reason else found.about(reason=_NAMELESS)
         with settings.part(1 if self.kind == "hull" else 2):
             each = settings.each(lambda j: of(j).sup(), self.joints)
         if self.kind == "hull":
@@ -239,7 +243,8 @@ class SetLines(SetEngine):
             if self.all_secrets is not None:
                 each.append(ldp(self.all_secrets))
                 high = each[-1].upper
-            return self._make(best.lower, high, each, {"prior": self._of(best, each)})
+            witness = {**(best.witness or {}), "prior": self._of(best, each)}
+            return self._raised(kind, best.lower, high, each, witness)
         ratio = ldp(self.joints[0])
         own = np.array([each[0].lower]), np.array([each[0].upper])
         over = np.array([ratio.lower]), np.array([ratio.upper])
@@ -259,8 +264,41 @@ class SetLines(SetEngine):
             high = min(high, found[1])
             beside += [(found[0], found[2])] * (found[2] is not None)
         best, y = max(beside, default=(low, None))
-        witness = {"y": y} if best >= low and y is not None else each[0].witness
-        return self._make(min(max(low, best), high), high, [*each, ratio], witness)
+        y = y if best >= low and y is not None else self._place(each[0])
+        witness = self._witness(kind, y)
+        return self._raised(kind, max(low, best), high, [*each, ratio], witness)
+
+    def _witness(self, kind: str, y: Any) -> dict | None:
+        """Return an outcome, and about where the worst priors move mass to, if they do."""
+        if y is None:
+            return None
+        witness: dict[str, Any] = {"y": y}
+        engine = engine_for(self.joints[0]).of_secrets
+        if engine is not None and self.kind != "hull":
+            moves = self.kind == "full_support" or self.size > 0
+            place = engine.extreme(np.array([float(y)]), -1.0 if kind == "pml" else 1.0).place[0]
+            if moves and np.isfinite(place).all():
+                witness["towards"] = place.tolist() if len(place) > 1 else float(place[0])
+        return witness
+
+    def _raised(
+        self, kind: str, low: float, high: float, parts: list[Bound], witness: Any
+    ) -> Bound:
+        """Make the Bound of a supremum that is not below what is said at some outcomes.
+
+        At the one that was found, and at the ends of the secrets, beside which many kernels have
+        their largest leakage: figures of outcomes close by are as large.
+        """
+        engine = engine_for(self.joints[0])
+        secret = engine.secret
+        ends = () if secret is None or secret.dim > 1 else (*secret.lower, *secret.upper)
+        for y in dict.fromkeys([(witness or {}).get("y"), *map(float, ends)]):
+            if not isinstance(y, Real) or not continuous_at(engine, float(y)):
+                continue
+            there = self.at(kind, float(y))
+            if there.proved and there.lower > low:
+                low, parts, witness = there.lower, [*parts, there], there.witness
+        return self._make(min(low, high), high, parts, witness)
 
     def _place(self, found: Bound) -> Any:
         """Return the outcome of a supremum, if it is one: an infinity may lie along a ray."""

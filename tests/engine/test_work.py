@@ -152,7 +152,7 @@ CUT_SHORT = {
     "a mean": (continuous, lambda j: bl.pmc(j).mean(), 0.5),
     "a mean of noise on counts": (counted, lambda j: bl.pml(j).mean(), 0.2),
     "an estimated mean": (vectorised, lambda j: bl.pml(j).mean(), 1.2),
-    "a set of priors": (divergence_ball, lambda j: bl.pml(j).sup(), 0.4),
+    "a set of priors": (divergence_ball, lambda j: bl.pml(j).sup(), 0.2),
     "an envelope": (continuous, lambda j: bl.envelope(j)(F(1, 5)), 0.3),
 }
 """Figures, with budgets that cut them short: a quarter of each gives another answer."""

@@ -487,6 +487,26 @@ def test_a_union_of_sets_on_different_secrets_takes_the_larger_figure():
     assert bl.pml((ends[0] | ends[1]) * noise).sup().upper <= 1e-12
 
 
+def test_a_family_that_touches_the_boundary():
+    """Hardy-Weinberg: all secrets stay possible as p goes to 0 or to 1, and 7 is approached."""
+    family = bl.priors.family(
+        lambda p: bl.pmf([(1 - p) ** 2, 2 * p * (1 - p), p**2]), bl.Interval(0, 1)
+    )
+    joint = family * bl.Mechanism.from_matrix([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
+    found = [bl.pml(joint).sup(), bl.pmc(joint).sup(), bl.pml(joint)(0), bl.pml(joint)(2)]
+    for bound, truth in [(b, mpmath.log(7)) for b in (*found, bl.ldp(joint))] + [
+        (bl.pml(joint)(1), mpmath.log(3))
+    ]:
+        assert bound.status == "certified" and bound.width <= 1e-13
+        assert bound.lower <= truth <= bound.upper
+    # a probability that is 0 on a part of the thetas is no polynomial, and none that stays 0 counts
+    kinked = bl.priors.family(
+        lambda p: bl.pmf([1 - p - np.maximum(p - 1, 0), p, np.maximum(p - 1, 0)]),
+        bl.Interval(0.25, 0.75),
+    )
+    assert bl.ldp(kinked * joint.mechanism).upper <= mpmath.log(3.5) + 1e-12
+
+
 def test_a_family_charges_only_what_its_members_do():
     mech = channel((F(1, 2), F(1, 2)), (F(2, 5), F(3, 5)), (F(1, 10), F(9, 10)))
     family = bl.priors.family(lambda t: bl.pmf([t, 1 - t, 0 * t]), bl.Interval(0.2, 0.4))

@@ -18,6 +18,7 @@ from borel.engine.continuous.event_figures import figure, of_event
 from borel.engine.continuous.function_means import FunctionMean
 from borel.engine.continuous.outcome_partition import Partition
 from borel.engine.finite.law_engine import OUTSIDE
+from borel.engine.kernels.continuity import continuous_at
 from borel.engine.kernels.leakage_on_boxes import Bands
 from borel.engine.kernels.marginal_on_boxes import Marginal
 from borel.engine.kernels.means_far_out import FarMeans
@@ -215,7 +216,11 @@ class CertifiedOutcomes(CertifiedEngine):
             proved = self.infinite_bound(prove(self, kind, part.open_ends()))
             if proved is not None:
                 return proved
-        return self.bound(float(best), float(high), witness=part.witness())
+        witness = part.witness()
+        if continuous_at(self, witness["y"]):  # figures close by are as large as the one there
+            there = float(self.enclosed(kind, np.array([witness["y"]]))[0][0][0])
+            best = min(max(best, there), high)
+        return self.bound(float(best), float(high), witness=witness)
 
     @covering
     def ldp(self) -> Bound:

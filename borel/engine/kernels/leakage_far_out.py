@@ -243,7 +243,9 @@ class Rise(NamedTuple):
     bottom: np.ndarray
 
 
-def rises(surface: Surface, cuts: np.ndarray, low: float, high: float) -> Iterator[Rise]:
+def rises(
+    surface: Surface, cuts: np.ndarray, low: float, high: float
+) -> Iterator[tuple[SecretPieces, Rise]]:
     """Enclose how log f(y|x) rises with the secret for every y of one box, perhaps unbounded.
 
     Nothing is given where the slope is not bounded. Each of those given holds; ``x0`` differs.
@@ -253,7 +255,7 @@ def rises(surface: Surface, cuts: np.ndarray, low: float, high: float) -> Iterat
     for log in surface.logs:
         pieces = pieces_between(surface, log, cuts, low, high)
         if pieces is not None:
-            yield from (rise(pieces, backwards) for backwards in (False, True))
+            yield from ((pieces, rise(pieces, backwards)) for backwards in (False, True))
 
 
 def _steps(cuts: np.ndarray) -> tuple[np.ndarray, Box, Box]:

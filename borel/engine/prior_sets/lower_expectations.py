@@ -230,6 +230,8 @@ def _solved(
     a, b = np.log(low - start), np.log(high - start)
     for _ in range(_STEPS):
         middle = a + (b - a) / 2
+        if ((middle == a) | (middle == b) | (np.exp(a) == np.exp(b))).all():
+            break
         settings.work("batched", 8, v.size)
         slope = dual(start + np.exp(middle))[1]
         falls = slope[1] <= 0

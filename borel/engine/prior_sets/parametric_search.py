@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from borel.probability.measure import Measure
 
 _TURNS = 80
+_POLYNOMIAL = frozenset("input const add subtract multiply negative positive square".split())
 _BOXES = 60_000
 
 
@@ -114,7 +115,8 @@ def charged(family: TracedFamily) -> tuple[np.ndarray, np.ndarray]:
     A figure's lower end counts the first only: the theta that it comes from charges them, or others
     as close as one likes do, and the figure is continuous in theta. Such a probability is positive
     on a box, or rises or falls along an axis there, so that it is 0 on no open set; and its slopes
-    are bounded. An upper end counts all of the second.
+    are bounded. So is a polynomial that is positive somewhere: it touches 0 on no open set, as
+    (1 - p)^2 does at p = 1. An upper end counts all of the second.
     """
     low, high = family.low[None].copy(), family.high[None].copy()
     for _ in range(6 * len(family.low)):
@@ -126,7 +128,22 @@ def charged(family: TracedFamily) -> tuple[np.ndarray, np.ndarray]:
         assert slopes is not None
         sure = sure | (slopes[0] > 0) | (slopes[1] < 0)
         smooth &= np.isfinite(slopes[0]) & np.isfinite(slopes[1])
+    polynomial = np.array([_is_polynomial(program) for program in family.programs or []])
+    sure |= (polynomial & np.any(p[0] > 0, axis=1))[:, None]
     return np.all(p[0] > 0, axis=1) | np.all(sure & smooth, axis=1), np.any(p[1] > 0, axis=1)
+
+
+def _is_polynomial(program: Program) -> bool:
+    """Return whether a graph is read as a polynomial: sums, products and whole powers."""
+    nodes = program.graph.nodes
+
+    def whole(k: int) -> bool:
+        op, args = nodes[k]
+        return op == "const" and args[0] >= 0 and float(args[0]).is_integer()
+
+    return all(
+        op in _POLYNOMIAL or (op == "power" and whole(args[1])) for op, args in nodes
+    ) and all(np.isfinite(args[0]) for op, args in nodes if op == "const")
 
 
 def _halved(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
