@@ -76,6 +76,48 @@ def test_it_encloses_the_truth_narrowly(name):
     assert found.width <= 1e-7
 
 
+NOISES = {
+    "laplace": (
+        lambda on: bl.mechanisms.laplace(b=0.5, secret=on),
+        # outside of the secrets, on both sides; then between them
+        lambda: (
+            2 * entropy(lambda y: mp.exp(-2 * y) * (1 - mp.exp(-2)) / 2, 0, 1, 4, 16, 40)
+            + entropy(lambda y: 1 - (mp.exp(-2 * y) + mp.exp(2 * y - 2)) / 2, 0, 1)
+            - 1
+        ),
+    ),
+    "gaussian": (
+        lambda on: bl.mechanisms.gaussian(sigma=1, secret=on),
+        lambda: (
+            entropy(lambda y: mp.ncdf(y) - mp.ncdf(y - 1), -14, -4, 0, 1, 5, 9)
+            - mp.log(2 * mp.pi * mp.e) / 2
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("start", [-40, 1000])
+@pytest.mark.parametrize("name", NOISES)
+def test_it_is_as_narrow_wherever_the_secrets_lie(name, start):
+    noise, truth = NOISES[name]
+    secrets = bl.Interval(start, start + 1)
+    with mp.workdps(30):
+        found, value = bl.mutual_information(bl.uniform(secrets) * noise(secrets)), truth()
+        assert found.status == "certified"
+        assert found.lower <= value <= found.upper
+    assert found.width <= 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mu", [-40, 1000])
+def test_it_is_as_narrow_wherever_an_unbounded_secret_lies(mu):
+    joint = bl.normal(mu=mu, sigma=1) * bl.mechanisms.gaussian(sigma=1, secret=REALS)
+    found = bl.mutual_information(joint)
+    with mp.workdps(30):
+        assert found.lower <= mp.log(2) / 2 <= found.upper
+    assert found.width <= 1e-8
+
+
 @pytest.mark.truths
 def test_a_head_of_secrets_is_no_bound_of_the_entropy_of_the_others():
     secret = bl.Integers(0, None)
