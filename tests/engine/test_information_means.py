@@ -9,7 +9,8 @@ import pytest
 
 import borel as bl
 from borel.engine.kernels.information_on_boxes import Entropy
-from borel.engine.problem.secret_and_kernel import boxes
+from borel.engine.kernels.unbounded_secrets import middle
+from borel.engine.problem.secret_and_kernel import Secret, boxes, secret_of
 from borel.numerics.graphs.trace import trace
 from borel.numerics.jets import arithmetic
 
@@ -146,3 +147,22 @@ def test_the_entropy_at_a_point_takes_the_branch_of_its_box():
     low, high = arithmetic.entry(program.run(at, 1, decisions=around.decisions).jet, 0)
     assert np.isfinite([low, high]).all()
     assert low <= np.exp(-1) <= high
+
+
+@pytest.mark.parametrize(
+    ("prior", "expected"),
+    [
+        (bl.normal(mu=0, sigma=1), 0.0),
+        (bl.normal(mu=-40, sigma=1), -40.0),
+        (bl.Measure(lambda x: np.exp(-np.abs(x - 7)) / 2, on=REALS), 7.0),
+        (bl.Measure(lambda x: np.exp(3 - x), on=bl.Interval(3, None)), 3.0),
+    ],
+    ids=["normal", "far from 0", "written", "a half-line"],
+)
+def test_half_lines_of_secrets_are_cut_from_their_middle(prior, expected):
+    assert middle(secret_of(prior, ())) == expected
+
+
+def test_no_middle_is_sought_of_many_priors():
+    line = Secret(("x",), np.array([-np.inf]), np.array([np.inf]))
+    assert middle(line) == 0.0

@@ -134,6 +134,8 @@ def middle(secret: Secret) -> float:
     low, high = float(secret.lower[0]), float(secret.upper[0])
     if math.isfinite(low) or math.isfinite(high):
         return low if math.isfinite(low) else high
+    if secret.mass is None and secret.log_density is None:  # the secrets of many priors
+        return 0.0
 
     def median() -> float:
         *_, upper, _, found = _quantiles(secret, 1.0)
