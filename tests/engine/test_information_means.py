@@ -9,7 +9,8 @@ import pytest
 
 import borel as bl
 from borel.engine.kernels.information_on_boxes import Entropy
-from borel.engine.problem.secret_and_kernel import boxes
+from borel.engine.kernels.unbounded_secrets import middle
+from borel.engine.problem.secret_and_kernel import Secret, boxes, secret_of
 from borel.numerics.graphs.trace import trace
 from borel.numerics.jets import arithmetic
 
@@ -76,6 +77,48 @@ def test_it_encloses_the_truth_narrowly(name):
     assert found.width <= 1e-7
 
 
+NOISES = {
+    "laplace": (
+        lambda on: bl.mechanisms.laplace(b=0.5, secret=on),
+        # outside of the secrets, on both sides; then between them
+        lambda: (
+            2 * entropy(lambda y: mp.exp(-2 * y) * (1 - mp.exp(-2)) / 2, 0, 1, 4, 16, 40)
+            + entropy(lambda y: 1 - (mp.exp(-2 * y) + mp.exp(2 * y - 2)) / 2, 0, 1)
+            - 1
+        ),
+    ),
+    "gaussian": (
+        lambda on: bl.mechanisms.gaussian(sigma=1, secret=on),
+        lambda: (
+            entropy(lambda y: mp.ncdf(y) - mp.ncdf(y - 1), -14, -4, 0, 1, 5, 9)
+            - mp.log(2 * mp.pi * mp.e) / 2
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("start", [-40, 1000])
+@pytest.mark.parametrize("name", NOISES)
+def test_it_is_as_narrow_wherever_the_secrets_lie(name, start):
+    noise, truth = NOISES[name]
+    secrets = bl.Interval(start, start + 1)
+    with mp.workdps(30):
+        found, value = bl.mutual_information(bl.uniform(secrets) * noise(secrets)), truth()
+        assert found.status == "certified"
+        assert found.lower <= value <= found.upper
+    assert found.width <= 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mu", [-40, 1000])
+def test_it_is_as_narrow_wherever_an_unbounded_secret_lies(mu):
+    joint = bl.normal(mu=mu, sigma=1) * bl.mechanisms.gaussian(sigma=1, secret=REALS)
+    found = bl.mutual_information(joint)
+    with mp.workdps(30):
+        assert found.lower <= mp.log(2) / 2 <= found.upper
+    assert found.width <= 1e-8
+
+
 @pytest.mark.truths
 def test_a_head_of_secrets_is_no_bound_of_the_entropy_of_the_others():
     secret = bl.Integers(0, None)
@@ -104,3 +147,22 @@ def test_the_entropy_at_a_point_takes_the_branch_of_its_box():
     low, high = arithmetic.entry(program.run(at, 1, decisions=around.decisions).jet, 0)
     assert np.isfinite([low, high]).all()
     assert low <= np.exp(-1) <= high
+
+
+@pytest.mark.parametrize(
+    ("prior", "expected"),
+    [
+        (bl.normal(mu=0, sigma=1), 0.0),
+        (bl.normal(mu=-40, sigma=1), -40.0),
+        (bl.Measure(lambda x: np.exp(-np.abs(x - 7)) / 2, on=REALS), 7.0),
+        (bl.Measure(lambda x: np.exp(3 - x), on=bl.Interval(3, None)), 3.0),
+    ],
+    ids=["normal", "far from 0", "written", "a half-line"],
+)
+def test_half_lines_of_secrets_are_cut_from_their_middle(prior, expected):
+    assert middle(secret_of(prior, ())) == expected
+
+
+def test_no_middle_is_sought_of_many_priors():
+    line = Secret(("x",), np.array([-np.inf]), np.array([np.inf]))
+    assert middle(line) == 0.0

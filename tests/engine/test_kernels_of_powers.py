@@ -179,6 +179,16 @@ def test_a_tail_and_a_mean_of_clayton_by_hand():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("eta", "theta", "about"), [(0.1, 0.5, 0.0749), (0.2, F(3, 10), 0.054)])
+def test_a_tail_of_clayton_of_roots(eta, theta, about):
+    """P{PML > 1} is the length of {y: the supremum is more than e}, an interval from 0 on."""
+    with mp.workdps(30):
+        e, th = mp.mpf(eta), mp.mpf(F(theta).numerator) / F(theta).denominator
+        length = mp.findroot(lambda y: largest(e, th, y) - mp.e, about)
+        holds(bl.pml(joint(clayton(eta, theta))).tail(1.0), length)
+
+
+@pytest.mark.slow
 def test_a_pole_at_an_outcome_of_0():
     """PML goes to log 2 as y goes to 0: f = 1 - x + x / (2 sqrt y), largest at x = 1 below 1/4."""
     made = joint(root_pole)

@@ -99,6 +99,7 @@ class Partition:
         ends = [e for e in (line.lower, line.upper) if math.isfinite(e)]
         inner = sorted({*marks, *ends}) or [0.0]
         reach = max(1.0, inner[-1] - inner[0])
+        self._centre = inner[0] + (inner[-1] - inner[0]) / 2
         if math.isinf(line.lower):
             inner = [inner[0] - reach, *inner]
         if math.isinf(line.upper):
@@ -316,8 +317,11 @@ class Partition:
         return low, high, parent, fresh
 
     def _middle(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Return where to cut boxes: by the distance to an end of the line where that varies."""
-        out = halves(a[:, None], b[:, None])[:, 0]
+        """Return where to cut boxes: by the distance to an end of the line where that varies.
+
+        Half-lines are cut at twice the distance to the middle of the marks, wherever that lies.
+        """
+        out = halves(a[:, None], b[:, None], self._centre)[:, 0]
         for end, near, far_off in ((self.engine.line.lower, a, b), (self.engine.line.upper, b, a)):
             if math.isfinite(end):
                 u, v = np.abs(near - end), np.abs(far_off - end)
@@ -458,10 +462,11 @@ def _ends_of_mass(secret: Any) -> list[float]:
     out: list[float] = []
     if secret.mass is None:
         return out
+    about = unbounded_secrets.middle(secret)
     for sign, end in ((-1.0, secret.lower[0]), (1.0, secret.upper[0])):
         if math.isinf(end):
             for power in range(8):
-                place = sign * 2.0**power
+                place = about + sign * 2.0**power
                 tail = secret.mass(*sorted((place, sign * math.inf)))
                 if tail[1] < 1e-9:
                     out.append(place)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.kernels.unbounded_secrets import JUMPS
+from borel.engine.kernels.unbounded_secrets import JUMPS, middle
 from borel.engine.problem.secret_and_kernel import Surface, boxes, chosen, merged
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
@@ -338,7 +338,8 @@ def _initial(secret, n: int) -> _Boxes:
         low, high = float(secret.lower[j]), float(secret.upper[j])
         inner = [c for c in secret.breaks if low < c < high] if secret.dim == 1 else []
         if np.isinf(low) or np.isinf(high):
-            start = [-1.0, 1.0] if np.isinf(low) and np.isinf(high) else []
+            about = middle(secret)
+            start = [about - 1, about + 1] if np.isinf(low) and np.isinf(high) else []
             start += [low + 1.0] if np.isfinite(low) else []
             start += [high - 1.0] if np.isfinite(high) else []
             inner += start
@@ -361,13 +362,14 @@ def _y_of(surface: Surface, y: Box | None, index: np.ndarray) -> Box | None:
     return low, (low if y[0] is y[1] else y[1][index][None])
 
 
-def halves(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return a point inside each box; a half-line is cut at twice its distance."""
+def halves(a: np.ndarray, b: np.ndarray, centre: Any = 0.0) -> np.ndarray:
+    """Return a point inside each box; a half-line is cut at twice its distance from a centre."""
     with np.errstate(invalid="ignore"):
         middle = a + (b - a) / 2
-        middle = np.where(np.isinf(b) & np.isfinite(a), a + np.maximum(1.0, np.abs(a)), middle)
-        middle = np.where(np.isinf(a) & np.isfinite(b), b - np.maximum(1.0, np.abs(b)), middle)
-    return np.where(np.isinf(a) & np.isinf(b), 0.0, middle)
+        up, down = a + np.maximum(1.0, np.abs(a - centre)), b - np.maximum(1.0, np.abs(b - centre))
+        middle = np.where(np.isinf(b) & np.isfinite(a), up, middle)
+        middle = np.where(np.isinf(a) & np.isfinite(b), down, middle)
+    return np.where(np.isinf(a) & np.isinf(b), centre, middle)
 
 
 def _bounds(
@@ -404,7 +406,7 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
     slopes = [_entry(j, 1, count) for j in jets]
     bends = [_entry(j, 2, count) for j in jets]
     bounded = np.all([np.isfinite(s[0]) & np.isfinite(s[1]) for s in slopes], axis=0)
-    centre = halves(a, b)
+    centre = halves(a, b, middle(surface.secret))
 
     def at_points(points: np.ndarray, order: int):
         x = boxes(points, points, 0, order)
@@ -471,7 +473,7 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
     settled = settled | narrow | far.any(axis=1)
     if around is not None:  # boxes much narrower than the box of outcomes are small enough
         settled |= ((b - a) <= 0.05 * around.half[work.index, None]).all(axis=1)
-    along, split = _cut(a, b, slopes, halves(a, b))
+    along, split = _cut(a, b, slopes, halves(a, b, middle(surface.secret)))
     if dim == 1:  # faster towards an end beside which nothing bounds the slope
         near = (b[:, 0] - a[:, 0]) / _STEEP
         for end, place_ in (

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel import settings
+from borel.engine.kernels import unbounded_secrets
 from borel.engine.kernels.essential_supremum import _slices, halves
 from borel.engine.kernels.quadrature_rules import (
     NODES,
@@ -223,7 +224,7 @@ def _first(surface: Surface, ys: Outcomes, index, a, b, deadline: float) -> _Cel
     index, a, b = index[done:], a[done:], b[done:]
     zero, none = np.zeros((len(index), ys.rows)), np.zeros(len(index), bool)
     unknown = np.full(len(index), np.inf)
-    middle = halves(a, b)[:, 0]
+    middle = halves(a, b, unbounded_secrets.middle(surface.secret))[:, 0]
     rest = _Cells(
         index, a, b, zero, zero, zero[:, 0], unknown, unknown, none.astype(int), middle, none
     )
@@ -467,7 +468,7 @@ def _towards(surface: Surface, y: Box, shift, a, b) -> np.ndarray:
 
 def _where_to_cut(a, b, spread, kink, secret, smooth):
     count, dim = a.shape
-    middle = halves(a, b)
+    middle = halves(a, b, unbounded_secrets.middle(secret))
     kinked = np.zeros(count, bool)
     if dim > 1:
         size = np.stack([np.where(np.isfinite(s), s, np.inf) for s in spread], axis=1)

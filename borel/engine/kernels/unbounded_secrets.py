@@ -124,6 +124,29 @@ def _quantiles(secret: Secret, sign: float) -> list[float]:
     return [v if abs(v) > _NEAR_0 * abs(out[-1] - out[-3]) else 0.0 for v in out]
 
 
+def middle(secret: Secret) -> float:
+    """Return a point from which distances count where half-lines of secrets are cut.
+
+    That is about the median of a prior on the whole line, wherever it lies, and else the end.
+    """
+    if not secret.continuous or secret.dim > 1:
+        return 0.0
+    low, high = float(secret.lower[0]), float(secret.upper[0])
+    if math.isfinite(low) or math.isfinite(high):
+        return low if math.isfinite(low) else high
+    if secret.mass is None and secret.log_density is None:  # the secrets of many priors
+        return 0.0
+
+    def median() -> float:
+        *_, upper, _, found = _quantiles(secret, 1.0)
+        if not 0 < upper - found < _FARTHEST_CUT or not abs(found) < _FARTHEST_CUT:
+            return 0.0
+        step = 2.0 ** math.floor(math.log2((upper - found) / 16))  # a round number
+        return round(found / step) * step
+
+    return secret.memo.fact("middle", median, cut_short=settings.spent)
+
+
 def settling(
     log: Program, before: float, last: float, end: float, y: tuple[float, float]
 ) -> list[float]:
