@@ -38,8 +38,10 @@ def continuous_at(engine: Any, y: float) -> bool:
     low, high = max(y - step, float(line.lower)), min(y + step, float(line.upper))
     if not low <= y <= high or not low < high:
         return False
-    a = np.concatenate([np.reshape(secret.lower, (-1, secret.dim)), secret.atoms])
-    b = np.concatenate([np.reshape(secret.upper, (-1, secret.dim)), secret.atoms])
+    lower, upper, atoms = (
+        np.reshape(v, (-1, secret.dim)) for v in (secret.lower, secret.upper, secret.atoms)
+    )
+    a, b = np.concatenate([lower, atoms]), np.concatenate([upper, atoms])
     outcomes = arithmetic.variable(np.full(len(a), low), np.full(len(a), high), 1)
     # single outcomes count: the branches that are decided are those at y
     named = surface.inputs(boxes(a, b, -1, 0), outcomes)
