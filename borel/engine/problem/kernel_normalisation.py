@@ -2,7 +2,8 @@
 
 A kernel that depends on y - x, or on y - g(x), has one integral for all x, and one with finitely
 many secrets has finitely many; they are enclosed by Arb. Of other kernels the integral is enclosed
-for all secrets at once, as an analytic function of x (`parametric_integral`).
+for all secrets at once, as an analytic function of x (`parametric_integral`). Sums over counts
+may be series in closed form (`series_totals`).
 
 Floats may miss 1 by their own rounding (1 / sqrt(2 pi) is no float), so an integral within `MISS`
 of 1 proves that the kernel meant, the one divided by its integral, is a law. Where it is only known
