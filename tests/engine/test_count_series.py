@@ -16,7 +16,9 @@ from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.prior_normalisation import MISS
 from borel.engine.problem.series_totals import total
 from borel.errors import InvalidInput
+from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.graphs.trace import trace
+from borel.numerics.intervals.domains import has_values, is_positive
 
 COUNTS, HALF = bl.Integers(0, None), bl.Interval(0, None)
 NUMPY = SimpleNamespace(
@@ -141,6 +143,41 @@ NONE = {
 def test_what_is_no_such_law_is_not_proved(name):
     graph = trace(NONE[name], ("y", "x"), ())
     assert total(graph, lambda: True, BOX, whole=True) is None
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        lambda y, x: (1 - (x / (1 + x)) ** (y + 1)) - (1 - (x / (1 + x)) ** y),
+        lambda y, x: 1 - np.where(y == x, 0.0, 1.0),
+        lambda y, x: np.where(y == x, 1.0, -0.0),
+    ],
+    ids=["differences of a distribution function", "1 - what is not", "-0"],
+)
+def test_parts_without_a_sum_are_no_fault(kernel):
+    mechanism = bl.Mechanism(kernel, secret=COUNTS, outcome=COUNTS)
+    assert statement(mechanism, bl.poisson(mu=3.0)).status == "checked"
+
+
+def test_infinite_constants_are_no_numbers():
+    builder = GraphBuilder()
+    for op in ("exp", "reciprocal"):
+        for end in (-math.inf, math.inf, math.nan):
+            graph = builder.graph(builder.add(op, builder.constant(end)))
+            assert not has_values(graph, {}) and not is_positive(graph, {})
+
+
+def test_long_kernels_are_given_up():
+    def long(y, x, terms=300):
+        log = special.xlogy(y, x) - x - special.gammaln(y + 1)
+        for k in range(2 * terms):
+            log = log + (1 if k < terms else -1) * np.log(1 + x + k % terms)
+        return log
+
+    mechanism = bl.Mechanism(long, secret=HALF, outcome=COUNTS, log=True)
+    assert statement(mechanism, bl.exponential(lam=1.0)).status == "checked"
+    graph = trace(lambda y, x: LAWS["Poisson"](NUMPY, y, x), ("y", "x"), ())
+    assert total(graph, lambda: True, BOX, whole=True, until=-math.inf) is None
 
 
 def test_places_and_binomials_need_whole_secrets():

@@ -159,7 +159,7 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
             if len(labels) > _FEW_LABELS:
                 ways.reverse()
         elif counts:
-            ways.insert(0, lambda: _by_series(mechanism, points))
+            ways.insert(0, lambda: _by_series(mechanism, points, until))
         for way in (lambda: _by_one_integral(mechanism, points), *ways):
             with suppress(NotEnclosed):
                 if (found := way()) is not None:
@@ -212,7 +212,7 @@ def _at_each(mechanism: Mechanism, labels: tuple, until: float) -> Normalisation
     return _known(worst, "sum" if counts else "integral", f"at {len(labels)} secrets")
 
 
-def _by_series(mechanism: Mechanism, points: bool) -> Normalisation | None:
+def _by_series(mechanism: Mechanism, points: bool, until: float) -> Normalisation | None:
     """Sum a kernel over infinitely many counts in closed form; raise where that is not 1."""
     density, outcome, secret = mechanism.density, mechanism.outcome, mechanism.secret
     if density.graph is None or not isinstance(outcome, Integers):
@@ -221,7 +221,7 @@ def _by_series(mechanism: Mechanism, points: bool) -> Normalisation | None:
         return None
     graph, box = rewrite.simplified(density.graph), ranges_of(density)
     del box["y"]
-    if not {*graph.inputs} <= {"y", *box}:
+    if len(graph.nodes) > series_totals.LARGEST or not {*graph.inputs} <= {"y", *box}:
         return None
     found = series_totals.total(
         rewrite.linear_of(graph) if density.log else graph,
@@ -230,6 +230,7 @@ def _by_series(mechanism: Mechanism, points: bool) -> Normalisation | None:
         outcome.lower,
         whole=isinstance(secret, Integers),
         above=() if points else above_zero(density),
+        until=until,
     )
     if found is None:
         return None

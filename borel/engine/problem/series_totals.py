@@ -20,10 +20,11 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from borel import settings
 from borel.errors import NotEnclosed
 from borel.numerics.graphs.affine_nodes import affine
 from borel.numerics.graphs.formulas import formula
-from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
 from borel.numerics.graphs.operations import OPERATIONS
 from borel.numerics.graphs.rational_functions import constant_sum
 from borel.numerics.intervals import interpreter
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
 
 _MOST, _LITTLE = 64, 1e-6
+LARGEST = 256
+"""Nodes of a kernel that are worth reading: it takes the cube of them, and their depth in calls."""
 _MEANS = {
     "log1p": "log(1 + u)",
     "special.xlog1py": "special.xlogy(u, 1 + v)",
@@ -78,6 +81,7 @@ def total(
     *,
     whole: bool,
     above: Collection[str] = (),
+    until: float = math.inf,
 ) -> tuple[float, float] | None:
     """Enclose the sum of a kernel over all y >= first if it is one number for all secrets.
 
@@ -95,6 +99,8 @@ def total(
         Whether the secrets are whole numbers.
     above : collection of str
         The inputs that are never 0 though that is their least value.
+    until : float
+        By `settings.now`, when to give up.
 
     Examples
     --------
@@ -104,7 +110,7 @@ def total(
     >>> total(graph, lambda: False, {"x": (1.0, math.inf)}, whole=False)
     (1.0, 1.0)
     """
-    reader = _Reader(kernel, box, first, whole, above)
+    reader = _Reader(kernel, box, first, whole, above, until)
     try:
         graph = reader.graph(reader.total(reader.root, alone=True))
         number = constant_sum([graph]) if reader.has_values(graph) else None
@@ -128,9 +134,10 @@ class _Reader(GraphBuilder):
         first: int,
         whole: bool,
         above: Collection[str],
+        until: float,
     ):
         super().__init__()
-        self.box, self.whole, self.above = box, whole, above
+        self.box, self.whole, self.above, self.until = box, whole, above, until
         self.miss, self.one_term = 0.0, False
         self.zero, self.one, y = self.constant(0.0), self.constant(1.0), self.add("input", "y")
         here = self.add("add", y, self.constant(first)) if first else y
@@ -149,11 +156,15 @@ class _Reader(GraphBuilder):
         return "y" in self.graph(k).inputs
 
     def has_values(self, graph: Graph) -> bool:
-        """Return whether a graph is a number for every secret."""
+        """Return whether a graph is a number for every secret; raise if it is too late to ask."""
+        if settings.late(self.until):
+            raise _NoSeries
         return has_values(graph, {n: self.box[n] for n in graph.inputs}, self.above)
 
     def positive(self, k: int) -> bool:
         """Return whether a node is a positive number for every secret."""
+        if settings.late(self.until):
+            raise _NoSeries
         graph = self.graph(k)
         return is_positive(graph, {n: self.box[n] for n in graph.inputs}, self.above)
 
@@ -345,7 +356,10 @@ class _Reader(GraphBuilder):
             found = self.exponential(self.series(self.log(k)), alone)
             self.one_term = alone
             return found
-        (op, args), still = self.nodes[k], [not self.moves(a) for a in self.nodes[k][1]]
+        op, args = self.nodes[k]
+        if op in LEAVES:  # the sum of a number, or of y
+            raise _NoSeries
+        still = [not self.moves(a) for a in args]
         if op in ("add", "subtract"):
             return self.add(op, *map(self.total, args))
         if op == "negative":

@@ -92,6 +92,8 @@ def _examined(
         elif op == "power":
             low, high = ends(args[1])
             known = (low == high and low > 0 and low.is_integer()) or positive(args[0])
+        elif op == "const":
+            known = bool(np.isfinite(args[0]))
         else:
             known = op in LEAVES or op in GIVE_NUMBERS
         if not known:
