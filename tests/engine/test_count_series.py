@@ -133,6 +133,17 @@ NONE = {
     "gamma functions cancel": lambda y, x: 2.0 ** (-y - 1) * np.exp(
         special.gammaln(y + x) - special.gammaln(y + x)
     ),
+    "gamma functions cancel in part": lambda y, x: 0.5**x * np.exp(
+        special.gammaln(x + 1) - special.gammaln(y + 1) - (
+            special.gammaln(x - y + 1) + special.gammaln(x - y + 1)
+        ) + special.gammaln(x - y + 1)
+    ),
+    "0 log 0 at x = 777": lambda y, x: 2.0 ** (-y - 1) * np.exp(
+        0 * (y * np.log(x * x - 1554 * x + 603729))
+    ),
+    "0 log 0 in a part": lambda y, x: 2.0 ** (-y - 1) + 0 * np.where(
+        y == 0, np.log(x * x - 1554 * x + 603729), 0
+    ),
     "quotients cancel": lambda y, x: np.exp(
         y * np.log(x + 1) - x - 1 - special.gammaln(y * (x / x) + 1)
     ),

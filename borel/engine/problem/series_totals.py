@@ -193,7 +193,8 @@ class _Reader(GraphBuilder):
 
     def times(self, a: int, b: int) -> int:
         """Return a b."""
-        if self.zero in (a, b):
+        if self.zero in (a, b):  # 0 log 0 is no number
+            self.require_numbers(a, b)
             return self.zero
         if self.one in (a, b):
             return b if a == self.one else a
@@ -266,12 +267,12 @@ class _Reader(GraphBuilder):
     def combined(self, a: _Line, b: _Line, sign: int) -> _Line:
         """Return the sum or difference of two functions."""
         gammas = dict(a.gammas)
-        for key, n in b.gammas.items():
-            gammas[key] = gammas.get(key, 0) + sign * n
-        infinite = (
-            n == 0 and (side < 0 or not self.positive(c)) for (c, side), n in gammas.items()
-        )
-        if any(infinite) or (b.bases and sign < 0):  # what cancels is to be a number
+        for (c, side), n in b.gammas.items():
+            before = gammas.get((c, side), 0)
+            if before * sign * n < 0 and (side < 0 or not self.positive(c)):
+                raise _NoSeries  # what cancels, even in part, is to be a number
+            gammas[c, side] = before + sign * n
+        if b.bases and sign < 0:
             raise _NoSeries
         return _Line(
             self.plus(a.shift, b.shift, sign),
