@@ -170,6 +170,13 @@ def test_parts_without_a_sum_are_no_fault(kernel):
     assert statement(mechanism, bl.poisson(mu=3.0)).status == "checked"
 
 
+def test_what_cancels_at_a_secret_is_seen():
+    hole = lambda x: np.log(x * x - 1554 * x + 603729)  # noqa: E731, no number at x = 777
+    kernel = lambda y, x: LAWS["Poisson"](NUMPY, y, x) + hole(x) - hole(x)  # noqa: E731
+    mechanism = bl.Mechanism(kernel, secret=COUNTS, outcome=COUNTS)
+    assert not statement(mechanism, bl.poisson(mu=3.0)).proved
+
+
 def test_infinite_constants_are_no_numbers():
     builder = GraphBuilder()
     for op in ("exp", "reciprocal"):

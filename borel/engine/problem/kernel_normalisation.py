@@ -219,7 +219,7 @@ def _by_series(mechanism: Mechanism, points: bool, until: float) -> Normalisatio
         return None
     if outcome.lower is None or outcome.upper is not None:
         return None
-    graph, box = rewrite.simplified(density.graph), ranges_of(density)
+    graph, box = density.graph, ranges_of(density)
     del box["y"]
     if len(graph.nodes) > series_totals.LARGEST or not {*graph.inputs} <= {"y", *box}:
         return None
