@@ -2,7 +2,8 @@
 
 A kernel that depends on y - x, or on y - g(x), has one integral for all x, and one with finitely
 many secrets has finitely many; they are enclosed by Arb. Of other kernels the integral is enclosed
-for all secrets at once, as an analytic function of x (`parametric_integral`).
+for all secrets at once, as an analytic function of x (`parametric_integral`). Sums over counts
+may be series in closed form (`series_totals`).
 
 Floats may miss 1 by their own rounding (1 / sqrt(2 pi) is no float), so an integral within `MISS`
 of 1 proves that the kernel meant, the one divided by its integral, is a law. Where it is only known
@@ -19,6 +20,7 @@ import numpy as np
 from flint import arb
 
 from borel import settings
+from borel.engine.problem import series_totals
 from borel.engine.problem.count_totals import beyond, heads, total_at
 from borel.engine.problem.prior_normalisation import MISS, require_one
 from borel.engine.problem.prior_positivity import (
@@ -26,7 +28,7 @@ from borel.engine.problem.prior_positivity import (
     require_nonnegative,
     require_numbers,
 )
-from borel.engine.problem.secret_and_kernel import log_graph
+from borel.engine.problem.secret_and_kernel import above_zero, log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.balls.interpreter import is_number
 from borel.numerics.balls.parametric_integral import miss, plans
@@ -156,6 +158,8 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
             ways = [one_by_one] if counts else [one_by_one, *ways]
             if len(labels) > _FEW_LABELS:
                 ways.reverse()
+        elif counts:
+            ways.insert(0, lambda: _by_series(mechanism, points, until))
         for way in (lambda: _by_one_integral(mechanism, points), *ways):
             with suppress(NotEnclosed):
                 if (found := way()) is not None:
@@ -206,6 +210,33 @@ def _at_each(mechanism: Mechanism, labels: tuple, until: float) -> Normalisation
         if not worst <= LOOSE or settings.late(until):
             return None
     return _known(worst, "sum" if counts else "integral", f"at {len(labels)} secrets")
+
+
+def _by_series(mechanism: Mechanism, points: bool, until: float) -> Normalisation | None:
+    """Sum a kernel over infinitely many counts in closed form; raise where that is not 1."""
+    density, outcome, secret = mechanism.density, mechanism.outcome, mechanism.secret
+    if density.graph is None or not isinstance(outcome, Integers):
+        return None
+    if outcome.lower is None or outcome.upper is not None:
+        return None
+    graph, box = density.graph, ranges_of(density)
+    del box["y"]
+    if len(graph.nodes) > series_totals.LARGEST or not {*graph.inputs} <= {"y", *box}:
+        return None
+    found = series_totals.total(
+        rewrite.linear_of(graph) if density.log else graph,
+        lambda: _nonnegative(density, repr(mechanism)),
+        box,
+        outcome.lower,
+        whole=isinstance(secret, Integers),
+        above=() if points else above_zero(density),
+        until=until,
+    )
+    if found is None:
+        return None
+    require_one(density, found, repr(mechanism), "every x")
+    worst = max(1 - found[0], found[1] - 1)
+    return _known(worst, "sum", "a series in closed form") if worst <= LOOSE else None
 
 
 def _settling(mechanism: Mechanism) -> Normalisation | None:

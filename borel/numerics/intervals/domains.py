@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +12,17 @@ from borel.numerics.graphs.nan_conditions import GIVE_NUMBERS
 from borel.numerics.intervals.interpreter import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
+
+_POSITIVE = frozenset(("cosh", "exp", "special.expit"))
+"""Operations that give positive numbers for all numbers."""
+_KEEP_POSITIVE = frozenset(("add", "divide", "multiply", "positive", "reciprocal", "sqrt"))
+"""Operations that give positive numbers for positive ones."""
 
 
-def has_values(graph: Graph, box: Mapping[str, tuple[float, float]]) -> bool:
+def has_values(
+    graph: Graph, box: Mapping[str, tuple[float, float]], above: Collection[str] = ()
+) -> bool:
     """Return whether a function is seen to be a number all over a box.
 
     Parameters
@@ -23,6 +31,8 @@ def has_values(graph: Graph, box: Mapping[str, tuple[float, float]]) -> bool:
         The function.
     box : mapping
         The least and the greatest value of every input.
+    above : collection of str
+        The inputs that are never 0 though that is their least value.
 
     Examples
     --------
@@ -31,26 +41,61 @@ def has_values(graph: Graph, box: Mapping[str, tuple[float, float]]) -> bool:
     >>> has_values(root, {"x": (0.5, 1.0)}), has_values(root, {"x": (0.25, 1.0)})
     (True, False)
     """
+    return _examined(graph, box, above)[0]
+
+
+def is_positive(
+    graph: Graph, box: Mapping[str, tuple[float, float]], above: Collection[str] = ()
+) -> bool:
+    """Return whether a function is seen to be a positive number all over a box.
+
+    The parameters are those of `has_values`. The inputs are numbers: 1 / (1 + x) and e^-x are
+    positive, though their least upper and greatest lower bounds are not.
+
+    Examples
+    --------
+    >>> from borel.numerics.graphs.trace import trace
+    >>> share = trace(lambda x: 1 / (1 + x), ("x",), ())
+    >>> is_positive(share, {"x": (0.0, np.inf)}), is_positive(share, {"x": (-2.0, 0.0)})
+    (True, False)
+    """
+    known, positive = _examined(graph, box, above)
+    return known and positive()
+
+
+def _examined(
+    graph: Graph, box: Mapping[str, tuple[float, float]], above: Collection[str]
+) -> tuple[bool, Callable[[], bool]]:
+    """Return whether a function is a number all over a box; and what tells if it is positive."""
     inputs = {name: (np.array(low), np.array(high)) for name, (low, high) in box.items()}
 
     def ends(k: int) -> tuple[float, float]:
         low, high = evaluate(Graph(graph.nodes[: k + 1], graph.inputs), inputs)
         return float(low), float(high)
 
+    @cache
+    def positive(k: int) -> bool:
+        op, args = graph.nodes[k]
+        if op in _POSITIVE or (op == "input" and args[0] in above):
+            return True
+        if op in _KEEP_POSITIVE and all(positive(a) for a in args):
+            return True
+        return (op == "power" and positive(args[0])) or ends(k)[0] > 0
+
     for op, args in graph.nodes:
         if op == "sqrt":
             known = ends(args[0])[0] >= 0
-        elif op == "log":
-            known = ends(args[0])[0] > 0
+        elif op in ("log", "special.gammaln"):
+            known = positive(args[0])
         elif op in ("divide", "reciprocal"):
-            low, high = ends(args[-1])
-            known = low > 0 or high < 0
+            known = positive(args[-1]) or ends(args[-1])[1] < 0
         elif op == "power":
             low, high = ends(args[1])
-            whole = low == high and low > 0 and low.is_integer()
-            known = whole or ends(args[0])[0] > 0
+            known = (low == high and low > 0 and low.is_integer()) or positive(args[0])
+        elif op == "const":
+            known = bool(np.isfinite(args[0]))
         else:
             known = op in LEAVES or op in GIVE_NUMBERS
         if not known:
-            return False
-    return True
+            return False, lambda: False
+    return True, lambda: positive(len(graph.nodes) - 1)
