@@ -99,7 +99,8 @@ class Partition:
         ends = [e for e in (line.lower, line.upper) if math.isfinite(e)]
         inner = sorted({*marks, *ends}) or [0.0]
         reach = max(1.0, inner[-1] - inner[0])
-        self._centre = inner[0] + (inner[-1] - inner[0]) / 2
+        far = inner[0] > reach or inner[-1] < -reach
+        self._centre = inner[0] + (inner[-1] - inner[0]) / 2 if far else 0.0
         if math.isinf(line.lower):
             inner = [inner[0] - reach, *inner]
         if math.isinf(line.upper):
@@ -319,7 +320,7 @@ class Partition:
     def _middle(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return where to cut boxes: by the distance to an end of the line where that varies.
 
-        Half-lines are cut at twice the distance to the middle of the marks, wherever that lies.
+        Half-lines are cut at twice the distance to 0, or to the middle of marks far from it.
         """
         out = halves(a[:, None], b[:, None], self._centre)[:, 0]
         for end, near, far_off in ((self.engine.line.lower, a, b), (self.engine.line.upper, b, a)):
