@@ -46,7 +46,7 @@ _CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "unif
 _CHARGES += ("geometric",)
 """Families that charge every set of positive measure of their alphabet."""
 _ROOM = 2.0**-36
-_WIDE = 1e-6
+_WIDE = 1e-9
 _OPEN = "what is known of single priors, and of cells of the secret, leaves it open"
 _NAMELESS = "it is the LDP level, of a closed form that names no outcome and no prior"
 _PROVED = ("exact", "certified", "conditional")
@@ -351,7 +351,7 @@ class SetLines(SetEngine):
                     witness=witness,
                 )
         made = _bound(status, low, high, notes, reason, witness)
-        if made.reason or not made.proved or not made.width > max(settings.current().tol, _WIDE):
+        if made.reason or not made.proved or not made.width > _WIDE:
             return made
         return made.about(reason=_OPEN)
 
