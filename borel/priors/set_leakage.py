@@ -78,6 +78,11 @@ class SetLeakage:
     kind : {"pml", "pmc"}
         Which leakage.
 
+    Notes
+    -----
+    The witness of a figure names the outcome, and the worst ``prior`` where one is found. Of a ball
+    around a continuous prior it is the secret that the worst members move mass ``towards``.
+
     References
     ----------
     Saeidian, Cervia, Oechtering, Skoglund, "Rethinking Disclosure Prevention with Pointwise Maximal
