@@ -23,7 +23,7 @@ from borel.numerics.jets import elementary
 
 _ROUNDS = 200
 _GAP = 1e-9
-_PATIENCE = 6
+_PATIENCE = 30
 
 
 class Capacity(NamedTuple):
@@ -75,10 +75,10 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     corners = list(first.prior.T[first.members] if inside else first.prior.T)
     weights = np.full(len(corners), 1 / len(corners))
     deadline = settings.search_deadline()
-    best, late = np.inf, 0
+    best, late, gap = np.inf, 0, 1.0
     for _ in range(_ROUNDS):
         table = np.array(corners)
-        weights = _weighted(weights, table @ kernel, table @ entropies, deadline)
+        weights = _weighted(weights, table @ kernel, table @ entropies, gap, deadline)
         p = weights @ table
         q = p @ kernel
         divergence = _plain(kernel, q)
@@ -99,9 +99,13 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def _weighted(
-    weights: np.ndarray, rows: np.ndarray, own: np.ndarray, deadline: float
+    weights: np.ndarray, rows: np.ndarray, own: np.ndarray, scale: float, deadline: float
 ) -> np.ndarray:
-    """Return weights of corners that make H(sum w rows) - sum w own large."""
+    """Return weights of corners that make H(sum w rows) - sum w own large.
+
+    ``scale`` is about what can be gained: scipy's first step is the gradient, so that gains far
+    below 1 would look like none.
+    """
     from scipy.optimize import minimize
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -109,7 +113,7 @@ def _weighted(
             raise BudgetSpent("the weights of corners were not found")
         settings.work("dense", 1, len(w) ** 3)
         logs = np.log(np.maximum(w @ rows, 1e-300))
-        return float((w @ rows) @ logs + w @ own), rows @ (logs + 1) + own
+        return float((w @ rows) @ logs + w @ own) / scale, (rows @ (logs + 1) + own) / scale
 
     start = np.maximum(weights, 1e-6)
     with suppress(BudgetSpent):
@@ -120,7 +124,7 @@ def _weighted(
             method="SLSQP",
             bounds=[(0.0, 1.0)] * len(weights),
             constraints=[{"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like}],
-            options={"maxiter": 200, "ftol": 1e-15},
+            options={"maxiter": 200, "ftol": 1e-15 / scale},
         )
         best = np.maximum(found.x, 0.0)
         best = best / best.sum()
