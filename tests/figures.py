@@ -41,7 +41,9 @@ Infinite where no figure depends on the clock.
 PATIENCE = 20
 """Budgets after which a figure is given up."""
 WIDER = 1.01
-"""How many times as wide as before an enclosure may be, and a rounding more."""
+"""How many times as wide as before an enclosure may be, and `ROUNDINGS` more."""
+ROUNDINGS = 4
+"""How many roundings of float64: NumPy's functions differ by some between processors."""
 
 FALSE = "FALSE: the two do not overlap, one of them is wrong"
 UNTRUE = "FALSE: the truth lies outside"
@@ -228,7 +230,7 @@ def changes_of(old, new):
             yield KINDS[2] if guessed else FALSE
         width, now = (b - a if a < b else 0.0 for a, b in ((low, high), (new_low, new_high)))
         ulp = math.ulp(max((abs(e) for e in (low, high) if math.isfinite(e)), default=0.0))
-        if not (cut or new_cut) and not now <= WIDER * width + ulp:
+        if not (cut or new_cut) and not now <= WIDER * width + ROUNDINGS * ulp:
             yield "wider"
     both = bool(old[0] and new[0])
     cut = both and "cut" in old[4:] + new[4:]

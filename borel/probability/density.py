@@ -315,9 +315,14 @@ class Density(HoldsFunctions):
             return (np.zeros(0),) * len(names)
         return tuple(branch_points(self.graph, name, **known) for name in names)
 
-    def check(self, what: str) -> None:
-        """Raise if the density is negative, NaN, infinite or not elementwise at a probe."""
-        points = [probe(a, turns=self.turns(name)) for name, a in self.alphabets.items()]
+    def check(self, what: str, *at: Any) -> None:
+        """Raise if the density is negative, NaN, infinite or not elementwise at a probe.
+
+        Or at given points of every alphabet, each with each.
+        """
+        points = list(at)
+        if not at:
+            points = [probe(a, turns=self.turns(name)) for name, a in self.alphabets.items()]
         grids: list[Any] = []
         for axis, point in enumerate(points):
             parts = point if isinstance(point, tuple) else (point,)

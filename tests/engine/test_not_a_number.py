@@ -234,6 +234,8 @@ NARROW = {  # proofs see no difference, as what is NaN cancels there
     ),
     "power": (lambda y, x: coin(y, x) + 0 * (x - 1e-9) ** 0.3, bl.Finite([0, 1])),
     "arcsin": (lambda y, x: coin(y, x) + 0 * np.arcsin(x + 1e-9), bl.Finite([0, 1])),
+    "entropy": (lambda y, x: coin(y, x) + 0 * special.entr(x - 1e-9), bl.Finite([0, 1])),
+    "divergence": (lambda y, x: coin(y, x) + 0 * special.kl_div(x - 1e-9, 1.0), bl.Finite([0, 1])),
     "outcomes": (
         lambda y, x: np.exp(-abs(y - x) + 0 * np.sqrt(y * y - 1e-9)) / 2,
         bl.Reals(),
@@ -337,3 +339,67 @@ def test_a_search_for_nan_ends(monkeypatch):
     wrong = Density(lambda y, x: few.function(y, x) + below(x), of)  # after the others
     with pytest.raises(bl.InvalidInput, match=r"nan at y in .*, x in \[0, "):
         prior_positivity.require_numbers(wrong, "a kernel")
+
+
+def far_gap(x, place=5555):
+    """Return what is 0 at one integer only: no search finds it."""
+    cubic = np.sqrt(x**3 + x) - np.sqrt(float(place) ** 3 + place)
+    return abs(cubic) + abs(np.sin((x - place) * np.pi / (place + 2222)))
+
+
+def odds(w):
+    return w / (1 + w)
+
+
+def bell(w):
+    return np.exp(w) / (1 + np.exp(w)) ** 2
+
+
+def logistic(w):
+    return np.exp(w) / (1 + np.exp(w))
+
+
+INFINITE_FAR_OUT = {
+    "0 times": lambda x: 0 * np.log(far_gap(x)),
+    "0 by": lambda x: 0 / far_gap(x),
+    "difference": lambda x: 0 * (np.log(far_gap(x)) + x - np.log(far_gap(x))),
+    "part": lambda x: 0 * (np.log(far_gap(x)) - np.log(far_gap(x)) * 0.5),
+    "square": lambda x: 0.1 * (bell(1 / far_gap(x)) - bell(1 / far_gap(x))),
+    "quotient": lambda x: 0.1 * (odds(1 / far_gap(x)) - odds(1 / far_gap(x))),
+    "logistic": lambda x: 0.1 * (logistic(1 / far_gap(x)) - logistic(1 / far_gap(x))),
+    "half a line": lambda x: 0 * special.entr(12345678.5 - x),
+    "relative": lambda x: 0 * special.rel_entr(12345678.5 - x, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", INFINITE_FAR_OUT)
+def test_infinity_far_out_is_not_passed_over(name):
+    """It is no number at 5555 (or from there on), which has a mass: nothing is proved."""
+    lost = INFINITE_FAR_OUT[name]
+    with np.errstate(all="ignore"):
+        assert np.isnan(lost(np.array([5555.0, 12345679.0]))).any()
+    line, prior = bl.Integers(0, None), bl.poisson(mu=2)
+    for share in (0.25, lambda x: 1 / (3 + x)):
+        of = share if callable(share) else lambda x, c=share: c + 0 * x
+        mech = bl.Mechanism(
+            lambda y, x, of=of: np.where(y == 0, of(x), 1 - of(x)) + lost(x),
+            secret=line,
+            outcome=bl.Finite([0, 1]),
+        )
+        assert bl.pml(prior * mech)(1).status in ("conditional", "undecided")
+    mech = bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - x) / 2 + lost(x)) * np.tanh(0.25),
+        secret=line,
+        outcome=bl.Integers(None, None),
+    )
+    assert bl.pml(prior * mech)(1).status in ("conditional", "undecided")
+
+
+def test_infinity_at_one_of_the_first_secrets_is_refused():
+    mech = bl.Mechanism(
+        lambda y, x: 0.5 + 0 * y + 0 * np.log(far_gap(x, 41)),
+        secret=bl.Integers(0, None),
+        outcome=bl.Finite([0, 1]),
+    )
+    with pytest.raises(bl.InvalidInput, match="got nan at y = 0, x = 41"):
+        bl.pml(bl.poisson(mu=2) * mech)(1)

@@ -87,6 +87,8 @@ TRUTH = {
     "special.xlogy": lambda u, v: u * MP.log(v) if u else MP.mpf(0),
     "special.xlog1py": lambda u, v: u * MP.log(1 + v) if u else MP.mpf(0),
     "special.entr": lambda u: -u * MP.log(u) if u else MP.mpf(0),
+    "special.rel_entr": lambda u, v: u * MP.log(u / v) if u else MP.mpf(0),
+    "special.kl_div": lambda u, v: (u * MP.log(u / v) if u else 0) - u + v,
     **{op: getattr(MP, op) for op in "sin cos tan sinh cosh tanh".split()},
     "arcsin": MP.asin,
     "arccos": MP.acos,
@@ -285,7 +287,8 @@ def test_domains(op):
         assert value_of(TRUTH[op], *point) is not None, point
     for end, outwards in zip(of.domain, (-1, 1), strict=True):
         if math.isfinite(end):
-            assert value_of(TRUTH[op], F(end) + outwards * F(1, 1000)) is None
+            outside = F(end) + outwards * F(1, 1000)
+            assert value_of(TRUTH[op], *[outside, *grid[3:]][: of.arguments]) is None
 
 
 @pytest.mark.parametrize("op", [op for op, of in OPERATIONS.items() if of.monotone])

@@ -285,7 +285,7 @@ def test_no_member_informs_more(seed):
         bl.priors.kl_ball(centre, 0.02, direction="to_centre"),
     ):
         found = bl.mutual_information(prior_set * mech)
-        assert found.width <= 4e-9
+        assert found.width <= 4e-9  # how close the search ends depends on the processor
         best = max(bl.mutual_information(q * mech).lower for q in prior_set.members(50, rng))
         assert best <= found.upper
         prior = found.witness["prior"]

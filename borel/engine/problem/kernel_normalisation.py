@@ -264,6 +264,12 @@ def _settling(mechanism: Mechanism) -> Normalisation | None:
             mass = float(found[0][k]), float(found[1][k])
             require_one(density, mass, repr(mechanism), f"x = {low[k]:.17g}")
         if off.max() <= LOOSE:
+            # 0 times infinity is 0 to ranges
+            density.check(repr(mechanism), outcome.array, head)
+            labels = outcome.array.min(), outcome.array.max()
+            rest = [ends for ends in zip(low, high, strict=True) if ends[0] < ends[1]]
+            if not all(has_values(density.graph, {"x": ends, "y": labels}) for ends in rest):
+                return None
             return _known(float(off.max()), "sum", f"at {len(head)} secrets and for all beyond")
     return None
 

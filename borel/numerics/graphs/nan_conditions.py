@@ -12,6 +12,8 @@ from borel.numerics.graphs.graph import LEAVES
 from borel.numerics.graphs.operations import STEPS, TOTAL, TRUTHS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from borel.numerics.graphs.graph import Graph
 
 TESTS = TRUTHS | STEPS
@@ -33,7 +35,7 @@ def of_conditions(graph: Graph) -> set[int]:
     partial: list[bool] = []
     for op, args in graph.nodes:
         plain = op in LEAVES
-        total = plain or op in GIVE_NUMBERS or (op == "divide" and _is_number_but_0(graph, args[1]))
+        total = plain or gives_numbers(graph.nodes, op, args)
         partial.append(not total or (not plain and any(partial[a] for a in args)))
     found: set[int] = set()
     todo = [a for op, args in graph.nodes if op in TESTS for a in args]
@@ -46,7 +48,11 @@ def of_conditions(graph: Graph) -> set[int]:
     return found
 
 
-def _is_number_but_0(graph: Graph, k: int) -> bool:
-    """Return whether a node is a constant by which numbers may be divided."""
-    op, args = graph.nodes[k]
-    return op == "const" and args[0] != 0
+def gives_numbers(nodes: Sequence[tuple[str, tuple]], op: str, args: tuple) -> bool:
+    """Return whether an operation among some nodes gives numbers for numbers."""
+    if op not in ("divide", "power"):
+        return op in GIVE_NUMBERS
+    other, values = nodes[args[1]]
+    if op == "divide":
+        return other == "const" and values[0] != 0
+    return other == "const" and values[0] >= 0 and float(values[0]).is_integer()

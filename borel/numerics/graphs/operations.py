@@ -148,9 +148,9 @@ OPERATIONS: dict[str, Operation] = {
         domain=(0.0, 1.0), monotone="+"),
     "special.xlogy": _Op(2, means="where(u == 0, 0, u * log(v))"),
     "special.xlog1py": _Op(2, means="where(u == 0, 0, u * log1p(v))"),
-    "special.entr": _Op(means="-special.xlogy(u, u)", derivative=("-1 - log(u)",)),
-    "special.rel_entr": _Op(2),
-    "special.kl_div": _Op(2),
+    "special.entr": _Op(means="-special.xlogy(u, u)", derivative=("-1 - log(u)",), domain=POSITIVE),
+    "special.rel_entr": _Op(2, domain=POSITIVE),
+    "special.kl_div": _Op(2, domain=POSITIVE),
     # -- circular and hyperbolic functions -----------------------------------------------------
     "sin": _Op(derivative=("cos(u)",), domain=REALS, arb="sin", pytensor="Sin"),
     "cos": _Op(derivative=("-sin(u)",), domain=REALS, arb="cos", pytensor="Cos"),

@@ -13,7 +13,7 @@ from borel.numerics.graphs.affine_nodes import affine
 from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.formulas import formula
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder, needed
-from borel.numerics.graphs.nan_conditions import GIVE_NUMBERS, of_conditions
+from borel.numerics.graphs.nan_conditions import gives_numbers, of_conditions
 from borel.numerics.graphs.operations import COMPARISONS, OPERATIONS
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ class _Builder(GraphBuilder):
     def is_number(self, k: int) -> bool:
         """Return whether a node is a number wherever its inputs are, by its operations."""
         return all(
-            math.isfinite(args[0]) if op == "const" else op == "input" or op in GIVE_NUMBERS
+            math.isfinite(args[0])
+            if op == "const"
+            else op == "input" or gives_numbers(self.nodes, op, args)
             for op, args in (self.nodes[j] for j in needed(self.nodes, k))
         )
 
@@ -139,20 +141,24 @@ def _sum(b: _Builder, u: int, v: int) -> int:
 
 
 def _difference(b: _Builder, u: int, v: int) -> int:
-    """Add u - v; of u and u + w only w remains, of u and u w the factor 1 - w, beside v or not."""
+    """Add u - v; of u and u + w only w remains, of u and u w the factor 1 - w, beside v or not.
+
+    Where u is a number: infinity - infinity is none.
+    """
     for whole, part in ((u, v), (v, u)):
         inner = b.arguments(whole, "add")
-        if part in inner:
+        if part in inner and b.is_number(part):
             rest = inner[1] if inner[0] == part else inner[0]
             return rest if whole == u else b.add("negative", rest)
     for product, part in ((v, u), (u, v)):
         inner = [*(b.arguments(product, "multiply") or 2 * b.arguments(product, "square"))]
-        if part in inner:
+        if part in inner and b.is_number(part):
             rest, one = inner[inner[0] == part], b.add("const", 1.0)
             gap = (one, rest) if part == u else (rest, one)
             return b.add("multiply", part, b.add("subtract", *gap))
     terms, factors = b.arguments(u, "add"), b.arguments(v, "multiply")
-    if shared := [part for part in factors if part in terms]:  # x + y - x y, of a copula
+    shared = [part for part in factors if part in terms and b.is_number(part)]
+    if shared:  # x + y - x y, of a copula
         part = shared[0]
         other, rest = terms[terms[0] == part], factors[factors[0] == part]
         gap = b.add("subtract", b.add("const", 1.0), rest)
@@ -205,6 +211,8 @@ def _quotient(b: _Builder, u: int, v: int) -> int:
         power = b.arguments(rest, "exp")
         if power and b.number(u) == 1.0:  # 1 / (1 + e^w)
             return b.add("special.expit", _simple(b, "negative", power))
+        if u == rest and not b.is_number(u):  # infinity / infinity
+            return b.add("divide", u, v)
         if power and u == rest:  # e^w / (1 + e^w)
             return b.add("special.expit", *power)
         if u == rest:  # w / (1 + w)
@@ -213,7 +221,7 @@ def _quotient(b: _Builder, u: int, v: int) -> int:
     squared = b.arguments(v, "square")
     if squared and (rest := _one_plus(b, squared[0])) is not None:
         power = b.arguments(rest, "exp")
-        if power and u == rest:  # e^w / (1 + e^w)^2
+        if power and u == rest and b.is_number(u):  # e^w / (1 + e^w)^2
             mirrored = b.add("special.expit", _simple(b, "negative", power))
             return b.add("multiply", b.add("special.expit", *power), mirrored)
     if b.number(u) == 1.0:
