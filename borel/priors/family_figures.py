@@ -13,7 +13,8 @@ import numpy as np
 
 from borel import settings
 from borel.engine.prior_sets.engine import SetEngine
-from borel.errors import BudgetSpent
+from borel.engine.prior_sets.outcome_figures import SetOutcomes
+from borel.errors import BudgetSpent, NotYet
 from borel.figures.averages import maximal_leakage, mutual_information, tail_leakage
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import ldp, lip
@@ -39,7 +40,7 @@ class FamilyEstimate(SetEngine):
 
     def __init__(self, joint: Joint):
         self.joint, self.set = joint, joint.prior
-        why = self.set.opaque or "the mechanism is not finite"
+        why = self.set.opaque or "the mechanism is not finite, or its figures are not enclosed"
         self.reason = f"a search over theta proves nothing ({why})"
 
     def _largest(self, figure: Any) -> Bound:
@@ -132,3 +133,34 @@ class FamilyEstimate(SetEngine):
         """Estimate the supremum of tail leakage over theta."""
         mechanism = self.joint.mechanism
         return self._largest(lambda prior: tail_leakage(prior * mechanism, delta, of=kind))
+
+
+class FamilyOutcomes(SetOutcomes):
+    """Suprema over a traced family for outcomes that are not finite; what is not proved is found.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``family * mech``.
+
+    Raises
+    ------
+    NotYet
+        As `SetOutcomes` does.
+    """
+
+    def ldp(self) -> Bound:
+        """Enclose the LDP level, or estimate it where thetas leave secrets out."""
+        with suppress(NotYet):
+            return super().ldp()
+        return FamilyEstimate(self.joint).ldp()
+
+    def maximal_leakage(self) -> Bound:
+        """Enclose maximal leakage, or estimate it where thetas leave secrets out."""
+        with suppress(NotYet):
+            return super().maximal_leakage()
+        return FamilyEstimate(self.joint).maximal_leakage()
+
+    def mutual_information(self) -> Bound:
+        """Estimate the supremum of the mutual information over theta."""
+        return FamilyEstimate(self.joint).mutual_information()

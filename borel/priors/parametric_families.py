@@ -170,11 +170,16 @@ class Family(HoldsFunctions, PriorSet):
     def engine(self, joint: Joint) -> SetEngine:
         """Return the engine of the family: branch and bound, or a search that proves nothing."""
         from borel.engine.prior_sets.finite_figures import FiniteSetEngine
-        from borel.priors.family_figures import FamilyEstimate
+        from borel.priors.family_figures import FamilyEstimate, FamilyOutcomes
 
-        if self._programs is not None and joint.mechanism.finite:
+        if self._programs is None:
+            return FamilyEstimate(joint)
+        if joint.mechanism.finite:
             return FiniteSetEngine(joint)
-        return FamilyEstimate(joint)
+        try:
+            return FamilyOutcomes(joint)
+        except NotYet:
+            return FamilyEstimate(joint)
 
     def example(self) -> Measure:
         """Return the prior in the middle of the thetas."""

@@ -32,6 +32,11 @@ class SetEngine(Figures[Bound]):
     engine_of_one: Any = None
     """What gives the engine of a joint of one prior; whoever makes this one says so."""
 
+    @property
+    def charge_together(self) -> bool:
+        """Whether as close as one likes to any member others charge all the sure secrets."""
+        return self.set.convex or self.set.name == "family"
+
     def not_yet(self, name: str) -> NotYet:
         """Return the error that says that a measure has no supremum over the set here."""
         return NotYet(

@@ -406,9 +406,7 @@ class FiniteSetEngine(SetEngine):
         high = high if level == delta else math.inf
         if kind == "pmc" and delta < _ROUGH:
             low = max(low, self._by_shares(kind, _ROUGH)[0])
-        # as close as one likes to any member of a family others charge all its sure secrets
-        together = self.set.convex or self.set.name == "family"
-        low = max(low, 1.0) if together and self.sure.any() else 1.0
+        low = max(low, 1.0) if self.charge_together and self.sure.any() else 1.0
         high = max(high, low)
         least = math.log(low) * (1 - 2.0**-50)
         most = math.log(high) * (1 + 2.0**-50) if math.isfinite(high) else math.inf

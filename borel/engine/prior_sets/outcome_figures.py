@@ -275,7 +275,7 @@ class SetOutcomes(SetEngine):
 
     def _rare(self) -> list[int]:
         """Return secrets that some members charge, with as little mass as one likes."""
-        if not self.set.convex:
+        if not self.charge_together:
             return []
         none = self.set.least(np.eye(self.set.on.size)).upper <= 0
         return [int(k) for k in np.flatnonzero(self.sure & none)]
@@ -360,11 +360,8 @@ class SetOutcomes(SetEngine):
 
     def _evaluate(self, kind: str, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
         best, worst = self._boxes(kind, low, high)
-        if self.joint.outcome.kind == "countable":
-            # a box of reals is more than its integers: only single ones prove from below
-            best = np.where(low == high, best, 0.0)
-        elif (low == high).any():
-            best = np.where(low == high, 0.0, best)  # a single outcome is a null set
+        if self.joint.outcome.kind != "countable":  # there a single outcome is a null set
+            best = np.where(low == high, 0.0, best)
         if kind == "pml":
             worst = np.minimum(worst, self._ceiling())
         return np.minimum(best, worst), worst

@@ -184,8 +184,10 @@ def _mean(v: np.ndarray, p: Any) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(invalid="ignore"):
         low = positive @ p[0] + negative @ p[1]
         high = positive @ p[1] + negative @ p[0]
-        size = np.abs(v).T @ np.maximum(np.abs(p[0]), np.abs(p[1]))
-    slack = size * (2 * len(v) + 4) * batched.EPS + 1e-300
+        most = np.maximum(np.abs(p[0]), np.abs(p[1]))
+        size = np.abs(v).T @ most
+    tiny = 1e-300 * ((v != 0).T @ (most > 0))  # products may underflow; of 0 they are 0
+    slack = size * (2 * len(v) + 4) * batched.EPS + tiny
     return batched.settled((low - slack, high + slack))
 
 
