@@ -413,7 +413,11 @@ class Finite(Alphabet):
 
     def __eq__(self, other: object) -> bool:
         """Compare labels, order included."""
-        return isinstance(other, Finite) and self.labels == other.labels
+        if not isinstance(other, Finite):
+            return False
+        if self._counted and other._counted:  # thousands of labels are not compared one by one
+            return self.size == other.size
+        return self.labels == other.labels
 
     def __hash__(self) -> int:
         """Hash the labels."""
