@@ -115,7 +115,7 @@ class LeakageVariable(Remade):
             data={"lower": lower, "upper": upper, "status": status}
         )
         for index in found.xindexes.values():  # each curve has its own: their names can be set
-            index.index = index.index.copy()
+            index.index = index.index.view()
         found.attrs = {"quantity": FIGURES[self.kind].title, "units": "nats"}
         return found
 
