@@ -105,7 +105,8 @@ WORK: dict[str, tuple[float, float]] = {
 
 _STOP, _SOONEST = 5.0, 30.0
 """After how many budgets of the processor's time, and how many seconds at least, a figure is
-stopped however little was done: imports and tracing, which do not count, may take some seconds."""
+stopped however little was done: imports and tracing, which do not count, may take some seconds.
+They are counted from its first look at the clock."""
 _SEARCH = 0.75
 """The part of a budget for the search; the rest is for proofs and trials that follow it."""
 STOPPED = "stopped on the clock, well past its budget"
@@ -118,11 +119,12 @@ class _Meter:
     Whole numbers: their sum is the same in any order.
     """
 
-    __slots__ = ("bar", "done", "end", "stopped")
+    __slots__ = ("bar", "done", "end", "seconds", "stopped")
 
-    def __init__(self, end: float = math.inf):
+    def __init__(self, seconds: float = math.inf):
         self.done = 0
-        self.end = end  # by the time that the processor spends on this thread
+        self.seconds = seconds  # that the processor may spend on this thread, from the first look
+        self.end: float | None = None
         self.stopped = False
         self.bar: progress.Bar | None = None  # what shows this work, apart from others'
 
@@ -170,6 +172,8 @@ def late(until: float) -> bool:
     if meter.bar is not None:
         meter.bar.done = now()
     progress.look(time.monotonic())
+    if meter.end is None:
+        meter.end = time.thread_time() + meter.seconds
     meter.stopped = meter.stopped or time.thread_time() > meter.end
     return meter.stopped
 
@@ -239,7 +243,8 @@ def apart() -> Iterator[_Meter]:
     depend on which figure needed them first, nor does that one pay for them.
     """
     budget = current().budget
-    meter = _Meter(time.thread_time() + max(_STOP * budget, _SOONEST))
+    # no clock is read yet: on a busy machine to read it is to wait for others, for milliseconds
+    meter = _Meter(max(_STOP * budget, _SOONEST))
     meters, figures = _METER.set(meter), _FIGURE.set((budget, budget))
     try:
         yield meter

@@ -21,6 +21,7 @@ TWICE = bl.Mixed(UNIT, atoms=[0.0, 1.0])
 def test_a_count_makes_the_labels_from_zero():
     assert bl.Finite(3) == bl.Finite([0, 1, 2]) == bl.Finite(range(3)) == bl.Finite(np.arange(3))
     assert bl.Finite(np.int64(3)).labels == (0, 1, 2)
+    assert bl.Finite(3) != bl.Finite(4) and bl.Finite(3) != bl.Finite(range(1, 4)) != 3
     assert bl.Finite(3).array.dtype.kind == "i" and bl.Finite([0.5, 1]).array.dtype.kind == "f"
 
 

@@ -145,6 +145,18 @@ def test_floats_that_are_labels_are_found():
         assert np.allclose(found["lower"].values, logs([RATIOS[2], RATIOS[0]]), rtol=1e-12)
 
 
+@pytest.mark.parametrize("labels", [range(3), 3, [0, 1, 2]], ids=repr)
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64])
+def test_integers_of_any_kind_beyond_the_labels_are_none_of_them(labels, kind):
+    alphabet, ends = bl.Finite(labels), np.iinfo(kind)
+    found = alphabet.positions(np.array([[2, 0], [1, 1]], kind)[:, ::-1])
+    assert found.tolist() == [[0, 2], [1, 1]] and found.dtype == int
+    for beyond in {3, ends.min, ends.max, max(ends.min, -1)} - {0}:
+        for among in ([beyond], [0, beyond], [[1], [beyond]], beyond):
+            with pytest.raises(OutsideAlphabet):
+                alphabet.positions(np.array(among, kind))
+
+
 def test_labels_of_a_long_type_are_kept():
     third = np.longdouble(1) / 3
     alphabet = bl.Finite([third, 1 / 3, 1])

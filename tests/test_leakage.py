@@ -160,9 +160,12 @@ def test_curves_over_the_same_outcomes_share_nothing_that_can_be_changed():
     first["y"].attrs["units"] = "m"
     first["lower"].to_series().index.name = "outcome"
     asked[:] = 1  # the caller's own array is not the coordinate
-    with pytest.raises(ValueError, match="read-only"):
-        first["y"].values[0] = 9
+    for values in (first["y"].values, first.indexes["y"].values):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 9
     again = bl.pml(joint)([0, 1])
+    again.indexes["y"].name, again = "outcome", bl.pml(joint)([0, 1])
+    assert first.indexes["y"].name == "outcome" and first["y"].to_index().name == "y"
     assert again.identical(kept) and again is not first
     assert again.indexes["y"].name == "y"
     cost = bl.pmc(joint)([0, 1])

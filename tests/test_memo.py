@@ -73,6 +73,7 @@ def test_what_the_clock_cut_short_apart_is_not_kept(memo, wall):
     compute = numbers()
 
     def slow():
+        settings.spent()
         wall[0] += 1e6
         settings.spent()
         return compute()

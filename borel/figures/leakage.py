@@ -108,9 +108,14 @@ class LeakageVariable(Remade):
         outcome.check(points)
         _representable(outcome, points)
         lower, upper, status = figure(self.joint, "curve", self.kind, points)
-        statuses = np.full(lower.shape, np.asarray(status, str))
-        data = {"lower": lower, "upper": upper, "status": statuses}
-        found = _outline(points, lower.shape).copy(deep=True, data=data)  # an index of its own
+        status = np.asarray(status, str)
+        if status.shape != lower.shape:
+            status = np.full(lower.shape, status)
+        found = _outline(points, lower.shape).copy(
+            data={"lower": lower, "upper": upper, "status": status}
+        )
+        for index in found.xindexes.values():  # each curve has its own: their names can be set
+            index.index = index.index.view()
         found.attrs = {"quantity": FIGURES[self.kind].title, "units": "nats"}
         return found
 

@@ -343,9 +343,10 @@ class Finite(Alphabet):
             return np.array(self._position[_plain(points)])
         in_order(name, points)
         kind = points.dtype.kind if many else ""
-        whole = kind in ("i", "u") and points.size and self._counted
-        if whole and 0 <= points.min() <= points.max() < self.size:
-            return points.astype(int)
+        if kind in ("i", "u") and points.size and self._counted:
+            found = points.astype(np.int64)
+            if found.view(np.uint64).max() < self.size:  # one below 0 would be larger
+                return found
         # numbers of one kind compare exactly; NumPy compares 2**53 + 1 with floats as 2.0**53
         if kind in ("i", "u", "f") and self.numeric and kind == self.array.dtype.kind:
             if kind == "f" and points.dtype != self.array.dtype:
@@ -413,7 +414,11 @@ class Finite(Alphabet):
 
     def __eq__(self, other: object) -> bool:
         """Compare labels, order included."""
-        return isinstance(other, Finite) and self.labels == other.labels
+        if not isinstance(other, Finite):
+            return False
+        if self._counted and other._counted:  # thousands of labels are not compared one by one
+            return self.size == other.size
+        return self.labels == other.labels
 
     def __hash__(self) -> int:
         """Hash the labels."""

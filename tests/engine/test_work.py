@@ -268,11 +268,24 @@ def test_a_profile_that_was_stopped_is_undecided(stopped):
 
 @pytest.mark.parametrize(("budget", "end"), [(10, 50), (0.1, 30)])
 def test_the_stop_is_after_five_budgets_and_half_a_minute(wall, budget, end):
+    wall[0] = 7.0
     with bl.options(budget=budget), settings.one_figure():
-        for seconds, stop in ((end - 0.1, False), (end + 0.1, True), (0.0, True)):
-            wall[0] = seconds
+        for seconds, stop in ((0.0, False), (end - 0.1, False), (end + 0.1, True), (0.0, True)):
+            wall[0] = 7.0 + seconds
             assert settings.late(math.inf) == settings.spent() == settings.stopped() == stop
     assert not settings.stopped()
+
+
+def test_a_figure_that_never_looks_reads_no_clock(monkeypatch):
+    """To read the processor's time is to let others have it: milliseconds on a busy machine."""
+    read = []
+    monkeypatch.setattr(time, "thread_time", lambda: read.append(1) or 0.0)
+    joint = bl.pmf([0.25, 0.75]) * bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]])
+    assert bl.pml(joint)([0, 1]).status[1] == bl.pmc(joint).sup().status == "exact"
+    assert not read
+    with settings.one_figure():
+        settings.spent()
+    assert read
 
 
 def test_a_figure_that_was_ready_is_not_stopped(wall):
@@ -288,6 +301,7 @@ def test_a_figure_that_was_ready_is_not_stopped(wall):
 def test_what_was_stopped_is_undecided_of_any_kind(wall):
     def late(found):
         def compute():
+            settings.spent()
             wall[0] += 1e6
             settings.spent()
             return found

@@ -149,9 +149,12 @@ def partial_sums(p: np.ndarray, k: np.ndarray) -> np.ndarray:
     """
     whole = len(k) // CHAIN
     rows = whole * CHAIN
+    parts = np.empty((-(-len(k) // CHAIN), k.shape[1]))
     blocks = k[:rows].reshape(whole, CHAIN, k.shape[1])
-    parts = np.matmul(p[:rows].reshape(whole, 1, CHAIN), blocks)[:, 0]
-    return parts if rows == len(k) else np.concatenate([parts, (p[rows:] @ k[rows:])[None]])
+    np.matmul(p[:rows].reshape(whole, 1, CHAIN), blocks, out=parts[:whole, None])
+    if rows < len(k):
+        np.matmul(p[rows:], k[rows:], out=parts[whole])
+    return parts
 
 
 def weighted_sum(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
