@@ -246,7 +246,7 @@ class CountableEngine(CountableMeasures):
     def _vanishes(self) -> bool:
         """Whether the kernel vanishes for secrets far out that have a mass, for every outcome."""
         fall = self._falls.get(1.0)
-        return fall is not None and fall.rate > 0 and charged_along(self.prior)
+        return fall is not None and fall.vanishes and charged_along(self.prior)
 
     @cached_property
     def _ranges(self) -> dict[str, tuple[float, float]]:
