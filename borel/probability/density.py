@@ -119,7 +119,7 @@ class Density(HoldsFunctions):
         self._captured = _captured_arrays(function) if self.graph is None else {}
 
     def _without_guards(self, graph: Graph) -> Graph:
-        """Return the graph without ``where(condition, value, nan)`` where that holds for all points.
+        """Return the graph without ``where(condition, value, nan)`` where that always holds.
 
         What a law of another library demands of its parameters is asked once: on a half-line no
         interval tells that 1 / (1 + x) > 0.
