@@ -258,3 +258,18 @@ def test_parameters_that_are_not_always_valid_are_asked():
     made = bl.Mechanism.from_scipy(lambda x: stats.geom(1 / (2 + x)), secret=N0, outcome=N1)
     assert not any(map(math.isnan, made.density.graph.constants)) and made.normalisation.proved
     assert ranges_of(made.density)["x"] == (0.0, INF)
+
+
+def test_secrets_of_a_mass_below_all_floats_count():
+    """The largest f(y|x) is at x = 4 y, where the Poisson prior underflows; Y is Poisson, too."""
+
+    def thinned(y, x):
+        ways = special.gammaln(x + 1) - special.gammaln(y + 1) - special.gammaln(x - y + 1)
+        return np.where(y <= x, np.exp(ways) * 0.25**y * 0.75 ** (x - y), 0.0)
+
+    pml = bl.pml(PRIORS["Poisson"][0] * written(thinned))
+    for y in (60, 100):
+        with mp.workdps(30):
+            total = mp.exp(-mp.mpf(1) / 2) * mp.mpf(2) ** -y / mp.factorial(y)
+            top = mp.binomial(4 * y, y) * mp.mpf(3) ** (3 * y) / mp.mpf(4) ** (4 * y)
+            holds(pml(y), mp.log(top / total))

@@ -8,6 +8,7 @@ Without a graph that the interval interpreter knows, the same sums in float64 ar
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,7 @@ from borel.probability.normalisation import DECLARED, head_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.bound import Bound
     from borel.probability.density import Density
     from borel.probability.joint import Joint
@@ -193,7 +195,7 @@ class CountableEngine(CountableMeasures):
             low, high = self._evaluate(
                 self.mechanism.density, {"y": (y, y), "x": (head.points, head.points)}
             )
-            sure, possible = head.low > 0, head.high > 0
+            sure, possible = self._charged(head), head.high > 0
             with np.errstate(under="ignore", invalid="ignore"):
                 a = np.where(sure, head.low * low, 0.0)
                 b = np.where(possible, head.high * high, 0.0)
@@ -230,6 +232,21 @@ class CountableEngine(CountableMeasures):
                     ),
                 )
             count *= 2
+
+    def _charged(self, head: Head) -> np.ndarray:
+        """Say which secrets of a head certainly have a mass, though it may be below all floats."""
+        sure = head.low > 0
+        small = ~sure & (head.high > 0)
+        if self._finite_prior is None and self._proved and small.any():
+            with suppress(NotEnclosed):
+                x = head.points[small]
+                sure[small] = interpreter.evaluate(self._log_prior, {"x": (x, x)})[0] > -np.inf
+        return sure
+
+    @cached_property
+    def _log_prior(self) -> Graph:
+        assert self.prior.density is not None
+        return log_graph(self.prior.density)
 
     @cached_property
     def _falls(self) -> dict[float, Fall | None]:
