@@ -13,7 +13,7 @@ import pytest
 from scipy import special, stats
 
 import borel as bl
-from borel.engine.kernels.ratios_far_out import fall_of, reach_of
+from borel.engine.kernels.ratios_far_out import fall_of, reach_of, trends_of
 from borel.numerics.germs.forward_difference import unit_step
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.graphs import rewrite
@@ -273,3 +273,71 @@ def test_secrets_of_a_mass_below_all_floats_count():
             total = mp.exp(-mp.mpf(1) / 2) * mp.mpf(2) ** -y / mp.factorial(y)
             top = mp.binomial(4 * y, y) * mp.mpf(3) ** (3 * y) / mp.mpf(4) ** (4 * y)
             holds(pml(y), mp.log(top / total))
+
+
+def share(x):
+    """Return a p that goes to 1/4, exactly."""
+    return 0.25 + 0.5 / (1 + x)
+
+
+@pytest.mark.cases("slow", "both")
+@pytest.mark.parametrize("line", [N0, bl.Integers()], ids=["one", "both"])
+def test_the_largest_mass_is_approached_far_out(line):
+    """Of y > 6 f(y|x) rises to its limit, that at p = 1/4; of y = 6 steps cancel up to 1/x^3."""
+    even = line is not N0
+    prior = bl.Measure(lambda x: 0.5 ** abs(x) / 3 if even else 0.5 ** (x + 1), on=line)
+    mech = bl.Mechanism(
+        lambda y, x: (y + 1) * share(abs(x)) ** 2 * (1 - share(abs(x))) ** y,
+        secret=line, outcome=N0,
+    )  # fmt: skip
+    pml = bl.pml(prior * mech)
+    for y in (6, 20, 100)[: 3 if even else 2]:
+        with mp.workdps(30):
+            f = lambda p: (y + 1) * p**2 * (1 - p) ** y  # noqa: B023, E731
+            values = [f(mp.mpf(1) / 4 + mp.mpf(1) / (2 + 2 * x)) for x in range(130)]
+            if even:
+                weights = [mp.mpf(2) ** -x * (2 if x else 1) / 3 for x in range(130)]
+            else:
+                weights = [mp.mpf(2) ** (-x - 1) for x in range(130)]
+            top = max(*values, f(mp.mpf(1) / 4))
+            holds(pml(y), mp.log(top / mp.fdot(weights, values)))
+
+
+def test_secrets_that_end_do_not_approach_it():
+    """Beyond the last secret the prior is 0: the largest f(y|x) is the one there, no limit."""
+    total = 1 - 0.5**30
+    prior = bl.Measure(lambda x: np.where(x < 30, 0.5 ** (x + 1) / total, 0), on=N0)
+    mech = written(lambda y, x: (y + 1) * share(x) ** 2 * (1 - share(x)) ** y)
+    with mp.workdps(30):
+        f = [21 * mp.mpf(share(x)) ** 2 * (1 - mp.mpf(share(x))) ** 20 for x in range(30)]
+        law = mp.fdot([mp.mpf(2) ** (-x - 1) / mp.mpf(total) for x in range(30)], f)
+        found = bl.pml(prior * mech)(20)
+        assert mp.mpf(found.lower) <= mp.log(max(f) / law) <= mp.mpf(found.upper)
+
+
+TRENDS = {
+    "to a limit": lambda y, x: 2 * np.log(share(x)) + y * np.log1p(-share(x)),
+    "a peak": lambda y, x: -((x - 500) ** 2) / 1e5 - y,
+    "two parts": lambda y, x: np.logaddexp(-x / 8, y / 50 - x / 900),
+    "a turn that moves": lambda y, x: (10 + y) * np.log(x + 1) - x / 20,
+    "no change": lambda y, x: -y * np.log(3 + 0 * x),
+    "one secret": lambda y, x: np.where(x == 4000, 0.0, -y / (1 + x)),
+}
+
+
+@pytest.mark.parametrize("name", TRENDS)
+def test_trends(name):
+    log, ys = TRENDS[name], np.arange(0.0, 40.0)
+    graph = rewrite.simplified(trace(log, ("y", "x"), ()))
+    seen = []
+    for start in (64.0, 1024.0):
+        x = np.unique(np.geomspace(start, 1e5, 400).astype(int)).astype(float)
+        found = trends_of(graph, 1.0, RANGES, ys, start)
+        seen.append(found)
+        for y, trend in zip(ys, found, strict=True):
+            steps = log(y, x + 1) - log(y, x) + 0 * x
+            assert (trend * steps >= -1e-12).all()
+    known = {"to a limit": 40, "no change": 40, "one secret": 0}
+    assert (seen[0] != 0).sum() == known.get(name, (seen[0] != 0).sum())
+    if name == "a peak":
+        assert (seen[0] == 0).all() and (seen[1] == -1).all()

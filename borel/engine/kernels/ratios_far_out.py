@@ -8,7 +8,8 @@ is proved by exact differences (`forward_difference`) along the rays m = 1/t, k 
 :math:`|s| \le 1 / A`: for all of these m and k at once. Of the secrets it says that f(y|x) is
 largest at the first of those beyond M and A |y|, and that it vanishes there if r > 0, or if -r is
 -c/m with c > 0: the sum of 1/m is infinite. Then, whatever K is, the outcome of a secret far out is
-beyond K almost surely.
+beyond K almost surely. For single outcomes y the sign of a step is known along m = 1/t: f(y|x) may
+rise to its limit.
 
 Of the outcomes it bounds the mean. If f(y + 1|x) <= q f(y|x) for all y >= m, then
 :math:`P(Y \ge m + k|x) \le q^k`, and
@@ -32,6 +33,7 @@ from flint import arb
 
 from borel import settings
 from borel.numerics.balls.arithmetic import precision
+from borel.numerics.germs.arithmetic import Rules
 from borel.numerics.germs.forward_difference import along, unit_step
 from borel.numerics.germs.interpreter import range_of, ray, weight
 from borel.numerics.germs.specialisation import settled
@@ -41,6 +43,7 @@ from borel.numerics.intervals.domains import decided
 
 _START = 64.0
 _STARTS = (64.0, 256.0, 1024.0)
+_TURNS = 4
 _SLOPES = (2.0, 4.0, 8.0, 16.0, 32.0)
 
 
@@ -127,6 +130,40 @@ def _rate(graph: Graph, rays: dict, start: float = _START) -> tuple[float, float
             share = max(-weight(value)[1], 0.0)  # t <= t^a
         return -range_of(value, t0)[1], share
     return math.nan, 0.0
+
+
+def trends_of(
+    graph: Graph, side: float, ranges: dict[str, tuple[float, float]], ys: np.ndarray, start: float
+) -> np.ndarray:
+    """Return how a log-kernel goes as x runs from ``start`` (at least 2) to an end, at outcomes.
+
+    Returns
+    -------
+    ndarray of int
+        For each outcome 1 where it rises all the way (or stays), -1 where it falls, else 0.
+    """
+    b, out = GraphBuilder(), np.zeros(len(ys), int)
+    graph = decided(graph, ranges)
+    names = {"x": b.add("input", "y"), "y": b.add("input", "x")}
+    graph = b.graph(b.append(graph, inputs={n: names[n] for n in graph.inputs})[-1])
+    moved, t0 = ray(0.0, -1.0, side, side), math.nextafter(1 / start, 1.0)
+
+    def trend(step: Graph, y: float) -> int:
+        value = along(step, {"y": moved, "x": slack(y, y)}, t0)
+        if not isinstance(value, Power):
+            return 0
+        low, high = Rules(t0).signs(value)
+        return 1 if low >= 0 else -1 if high <= 0 else 0
+
+    with suppress(UndecidedRule), precision(BITS):
+        of_all = {"y": moved, "x": slack(float(ys.min()), float(ys.max()))}
+        step = unit_step(graph, of_all, t0)
+        out[:] = [trend(step, float(y)) for y in ys]
+        for k in np.flatnonzero(out == 0)[:_TURNS]:  # where it turns round more may cancel
+            y = float(ys[k])
+            bound = graph.bind({"x": y})
+            out[k] = trend(unit_step(bound, {"y": moved}, t0), y)
+    return out
 
 
 class Reach(NamedTuple):

@@ -115,6 +115,7 @@ class _Steps:
         self.step: dict[int, int | None] = {}
         self.rational: dict[int, Rational | None] = {}
         self.exponential: dict[int, Rational | None] = {}
+        self.scaled: set[int] = set()
         place: list[int] = []
         for op, args in graph.nodes:
             if op in LEAVES:
@@ -127,6 +128,8 @@ class _Steps:
                 node = self.made.add(op, *nodes)
                 self.rational[node] = applied(op, nodes, self.rational)
                 self.exponential[node] = self._exponential(op, nodes)
+                if self._is_scaled(op, nodes):
+                    self.scaled.add(node)
                 # where no rule is known, nobody may ask
                 self.step[node] = self._of(op, node, nodes)
             place.append(node)
@@ -168,28 +171,40 @@ class _Steps:
         return step
 
     def _exponential(self, op: str, nodes: tuple[int, ...]) -> Rational | None:
-        """Return what a node is the logarithm of, if that is a quotient of polynomials."""
+        """Return what a node is the logarithm of, if that is a quotient of polynomials.
+
+        Of a sum it may be so up to a factor that does not depend on y.
+        """
         one = applied("const", (1.0,), {})
         if op in ("log", "log1p"):
             inner = self.rational[nodes[0]]
             return inner if op == "log" else applied("add", (0, 1), (one, inner))
         if op == "multiply":
-            times, known = (self.made.number(k) for k in nodes), one
-            count, inner = next(
-                (
-                    (n, self.exponential.get(k))
-                    for n, k in zip(times, nodes[::-1], strict=True)
-                    if n
-                ),
-                (0.0, None),
-            )
-            if inner is None or not (count.is_integer() and abs(count) <= _MOST):
-                return None
-            for _ in range(abs(int(count))):
-                known = applied("multiply" if count > 0 else "divide", (0, 1), (known, inner))
-            return known
+            for k, other in (nodes, nodes[::-1]):
+                times, inner = self.made.number(k), self.exponential.get(other)
+                if times and inner is not None and times.is_integer() and abs(times) <= _MOST:
+                    out = one
+                    for _ in range(abs(int(times))):
+                        turn = "multiply" if times > 0 else "divide"
+                        out = applied(turn, (0, 1), (out, inner))
+                    return out
+            return None
+        if op not in _OF_LOGS:
+            return None
         parts = [self.exponential.get(k) for k in nodes]
-        return applied(_OF_LOGS[op], range(len(parts)), parts) if op in _OF_LOGS else None
+        if op in ("add", "subtract"):
+            still = [self.step[k] is None for k in nodes]
+            parts = [one if s and p is None else p for s, p in zip(still, parts, strict=True)]
+        elif op == "logaddexp" and any(k in self.scaled for k in nodes):
+            return None
+        return applied(_OF_LOGS[op], range(len(parts)), parts)
+
+    def _is_scaled(self, op: str, nodes: tuple[int, ...]) -> bool:
+        """Return whether what a node is the logarithm of may be known up to a factor only."""
+        if op in ("log", "log1p"):  # of a number, and that is known
+            return False
+        unknown = op in ("add", "subtract") and any(self.exponential.get(k) is None for k in nodes)
+        return unknown or any(k in self.scaled for k in nodes)
 
     def _of(self, op: str, node: int, nodes: tuple[int, ...]) -> int | None:
         """Return the difference of an operation; -1 where no rule is known."""
