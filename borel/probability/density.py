@@ -14,6 +14,7 @@ from borel.numerics.graphs import float64
 from borel.numerics.graphs.branch_points import between, branch_points
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.trace import Tracer, replay, trace
+from borel.numerics.intervals.domains import decided
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 from borel.probability.pickling import HoldsFunctions
@@ -112,10 +113,24 @@ class Density(HoldsFunctions):
             try:
                 traced = trace(function, names, tuple(self.parameters))
                 single = {n: v for n, v in self.parameters.items() if np.ndim(v) == 0}
-                self.graph = traced.bind(single)
+                self.graph = self._without_guards(traced.bind(single))
             except NotTraceable as error:
                 self.opaque = str(error)
         self._captured = _captured_arrays(function) if self.graph is None else {}
+
+    def _without_guards(self, graph: Graph) -> Graph:
+        """Return the graph without ``where(condition, value, nan)`` where that always holds.
+
+        What a law of another library demands of its parameters is asked once: on a half-line no
+        interval tells that 1 / (1 + x) > 0.
+        """
+        numeric = all(
+            getattr(f, "numeric", True) for a in self.alphabets.values() for f in a.factors
+        )
+        if not (numeric and any(map(math.isnan, graph.constants))):
+            return graph
+        found = decided(graph, ranges_of(self))
+        return graph if any(map(math.isnan, found.constants)) else found
 
     def __getstate__(self) -> dict:
         """Serialise the graph; only an opaque density needs its function."""

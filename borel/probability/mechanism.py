@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from numbers import Number
@@ -33,7 +34,7 @@ from borel.probability.arrays import (
     shown,
 )
 from borel.probability.closed_forms import ClosedForms
-from borel.probability.density import Density, breaks_of, ranges_of
+from borel.probability.density import Density, breaks_of
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 from borel.probability.memo import Memo
@@ -374,7 +375,7 @@ class Mechanism:
             least = from_scipy.least_value(family, ("y", "x"))
             lower = -np.inf if outcome.lower is None else outcome.lower
             whole = outcome.upper is None and least is not None and lower <= least
-            if whole and from_scipy.is_always_valid(graph, ranges_of(made.density)):
+            if whole and not any(map(math.isnan, graph.constants)):  # valid for every secret
                 made.normalisation = Normalisation.by(f"SciPy's {named} is a law of these integers")
         return made
 

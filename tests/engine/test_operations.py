@@ -442,7 +442,7 @@ LACKS = {
         logit xlogy xlog1py entr tan arccos arccosh log_ndtr gamma rgamma gammaln loggamma
         digamma psi poch beta betaln binom erfcx""",
     "forward differences": """
-        positive reciprocal absolute maximum minimum fmax fmin power sqrt cbrt hypot
+        positive absolute maximum minimum fmax fmin power sqrt cbrt hypot
         remainder floor_divide floor ceil trunc rint sign heaviside less less_equal greater
         greater_equal equal not_equal logical_and logical_or logical_not logical_xor isnan
         isinf isfinite exp2 expm1 log2 log10 logaddexp2 exp10 expit log_expit logit entr sin

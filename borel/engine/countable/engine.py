@@ -8,6 +8,7 @@ Without a graph that the interval interpreter knows, the same sums in float64 ar
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from borel.engine.countable.measures import SECRETS, CountableMeasures
 from borel.engine.finite.events import leakage_of_event
 from borel.engine.finite.law_engine import LOST
 from borel.engine.kernels.leakage_far_out import of_rows
-from borel.engine.kernels.ratios_far_out import Fall, fall_of
+from borel.engine.kernels.ratios_far_out import Fall, fall_of, trends_of
 from borel.engine.problem.budget import cut_short
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import charged_along, log_graph
@@ -42,6 +43,7 @@ from borel.probability.normalisation import DECLARED, head_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.bound import Bound
     from borel.probability.density import Density
     from borel.probability.joint import Joint
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 _LARGEST_HEAD = 1 << 15
 _CELLS = 1_000_000
 _FAR = 2.0**500
+_END = 2.0**48
+"""A secret that is as good as the last one."""
 _LEAST = 1e-290
 """Densities below this have few digits, or none."""
 
@@ -193,7 +197,7 @@ class CountableEngine(CountableMeasures):
             low, high = self._evaluate(
                 self.mechanism.density, {"y": (y, y), "x": (head.points, head.points)}
             )
-            sure, possible = head.low > 0, head.high > 0
+            sure, possible = self._charged(head), head.high > 0
             with np.errstate(under="ignore", invalid="ignore"):
                 a = np.where(sure, head.low * low, 0.0)
                 b = np.where(possible, head.high * high, 0.0)
@@ -211,6 +215,7 @@ class CountableEngine(CountableMeasures):
             rest = self._beyond(y, head, high)
             if rest is None:
                 return total, top, bottom
+            top, rest = self._along_trends(y, head, top, rest)
             extra = rest.upper * head.tail
             done = (extra <= 2.0**-56 * total.lower).all()
             # a head twice as long takes at least twice as long
@@ -231,6 +236,21 @@ class CountableEngine(CountableMeasures):
                 )
             count *= 2
 
+    def _charged(self, head: Head) -> np.ndarray:
+        """Say which secrets of a head certainly have a mass, though it may be below all floats."""
+        sure = head.low > 0
+        small = ~sure & (head.high > 0)
+        if self._finite_prior is None and self._proved and small.any():
+            with suppress(NotEnclosed):
+                x = head.points[small]
+                sure[small] = interpreter.evaluate(self._log_prior, {"x": (x, x)})[0] > -np.inf
+        return sure
+
+    @cached_property
+    def _log_prior(self) -> Graph:
+        assert self.prior.density is not None
+        return log_graph(self.prior.density)
+
     @cached_property
     def _falls(self) -> dict[float, Fall | None]:
         """How the kernel falls with the secret, towards each end where there are secrets beyond."""
@@ -246,7 +266,7 @@ class CountableEngine(CountableMeasures):
     def _vanishes(self) -> bool:
         """Whether the kernel vanishes for secrets far out that have a mass, for every outcome."""
         fall = self._falls.get(1.0)
-        return fall is not None and fall.rate > 0 and charged_along(self.prior)
+        return fall is not None and fall.vanishes and charged_along(self.prior)
 
     @cached_property
     def _ranges(self) -> dict[str, tuple[float, float]]:
@@ -284,6 +304,56 @@ class CountableEngine(CountableMeasures):
                 high[holds, k] = np.minimum(high[holds, k], last[holds, j])
         # a mass of one outcome is at most 1
         return Enclosure(low.min(axis=1), np.minimum(high.max(axis=1), 1.0))
+
+    def _along_trends(
+        self, y: np.ndarray, head: Head, top: Enclosure, rest: Enclosure
+    ) -> tuple[Enclosure, Enclosure]:
+        """Narrow the largest f(y|x) on a head and beyond it where f(y|x) rises or falls from there.
+
+        Then it lies beyond between its last value and those on a box far out.
+        """
+        places = self._ends_far_out
+        open_ = rest.upper > top.upper * (1 + 2.0**-40)
+        if not (places and open_.any()) or settings.spent():
+            return top, rest
+        ys, low, high = y[open_], np.zeros(open_.sum()), top.upper[open_]
+        graph, known = log_graph(self.mechanism.density), np.ones(len(ys), bool)
+        for side, j in places.items():
+            start = side * head.points[j]
+            if not start >= 2:
+                return top, rest
+            known &= trends_of(graph, side, self._ranges, ys[:, 0], start) != 0
+            ends = tuple(
+                np.sort(np.array([side * _END, at])) for at in (side * _END, side * np.inf)
+            )
+            point, box = (
+                self._evaluate(self.mechanism.density, {"y": (ys, ys), "x": (a[:1], a[1:])})
+                for a in ends
+            )
+            low = np.maximum(low, point.lower[:, 0])
+            high = np.maximum(high, box.upper[:, 0])
+        place = np.flatnonzero(open_)[known]
+        found, most = np.array(top.lower), np.array(rest.upper)
+        found[place] = np.maximum(found[place], low[known])
+        most[place] = np.minimum(most[place], high[known])
+        return Enclosure(found, top.upper), Enclosure(rest.lower, most)
+
+    @cached_property
+    def _ends_far_out(self) -> dict[float, int]:
+        """Of each side without an end the last place of a head; none without mass far out."""
+        secret, out = self.prior.on, {}
+        if self._finite_prior is not None or not self._proved:
+            return {}
+        for side, end, j in ((1.0, secret.upper, -1), (-1.0, secret.lower, 0)):
+            if end is not None:
+                continue
+            x = np.array([side * _END])
+            with suppress(NotEnclosed):
+                if interpreter.evaluate(self._log_prior, {"x": (x, x)})[0][0] > -np.inf:
+                    out[side] = j
+                    continue
+            return {}
+        return out
 
     # -- figures ----------------------------------------------------------------------------
 

@@ -68,10 +68,11 @@ def _leaving(engine: Engine) -> Proof | None:
     if not (known and prior.on.kind == "countable" and prior.on.dim == 1 and charged_along(prior)):
         return None
     fall = fall_of(log_graph(density), "x", 1.0, ranges_of(density))
-    if fall is None or not fall.rate > 0:
+    if fall is None or not fall.vanishes:
         return None
+    ratio = f"{math.exp(-fall.rate):.4g}" if fall.rate > 0 else f"e^(-{0.999 * fall.share:.4g}/x)"
     words = (
-        f"PML is unbounded: f(y|x + 1) <= {math.exp(-fall.rate):.4g} f(y|x) for all x >= "
+        f"PML is unbounded: f(y|x + 1) <= {ratio} f(y|x) for all x >= "
         f"{fall.start:g}, x >= {fall.slope:g} |y|, so that secrets far out, which have a mass, "
         "lead to outcomes beyond any"
     )

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from borel.engine.kernels.means_far_out import falling
-from borel.engine.kernels.ratios_far_out import fall_of
+from borel.engine.kernels.ratios_far_out import reach_of
 from borel.engine.problem.kernel_normalisation import noise_of
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
@@ -164,7 +164,7 @@ class FarEntropy:
         return value if self.order == 1 else value**self.order * _UP
 
     def _by_ratios(self) -> Any:
-        """Bound E|Y|^order by the outcome from which masses fall, for each secret (`fall_of`)."""
+        """Bound E|Y|^order by the outcome from which masses fall, for each secret (`reach_of`)."""
         engine, total = self.engine, 0.0
         ranges = ranges_of(engine.joint.mechanism.density)
         if engine.secret.dim > 1:
@@ -173,12 +173,11 @@ class FarEntropy:
             if math.isfinite(end):
                 total += self._power(abs(end))
                 continue
-            fall = fall_of(engine.surface.graph, "y", math.copysign(1.0, end), ranges)
-            if fall is None or not fall.rate > 0:
+            reach = reach_of(engine.surface.graph, math.copysign(1.0, end), ranges)
+            if reach is None:
                 return math.inf
-            q, left = math.exp(-fall.rate), -math.expm1(-fall.rate) * (1 - 2.0**-40)
-            away = self._power(fall.slope) * self._of_secret(Graph((_X,), ("x",)))
-            total = total + (self._power(fall.start + 1 + q / left**2) + away) * _UP
+            away = self._power(reach.slope) * self._of_secret(Graph((_X,), ("x",)))
+            total = total + (self._power(reach.start) + away) * _UP
         return total * _UP
 
     @property

@@ -5,8 +5,10 @@ The difference is written down by exact rules, node by node, before it is enclos
 .. math:: \log\Gamma(u + 1) - \log\Gamma(u) = \log u, \qquad
     \log(u + d) - \log u = \log(1 + d / u),
 
-so that what grows in both cancels. No derivative is taken and no null set left out: a statement
-about all real y >= T holds for each integer.
+so that what grows in both cancels; so do common factors of rational functions of y, and of those
+under a logarithm (`rational_steps`), and log(y + b) - log(y + c) is log(1 + (b - c) / (y + c)). No
+derivative is taken and no null set left out: a statement about all real y >= T holds for each
+integer.
 """
 
 from __future__ import annotations
@@ -17,15 +19,22 @@ from borel.numerics.germs.interpreter import PowerProgram, range_of
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.values import UndecidedRule, slack
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder
+from borel.numerics.graphs.rational_steps import applied, difference, gap_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from borel.numerics.germs.values import Value
     from borel.numerics.graphs.graph import Graph
+    from borel.numerics.graphs.rational_steps import Rational
 
 _MIX = "either"
 """An input that is between 0 and 1."""
 _MOST = 8
+_OF_LOGS = {
+    "add": "multiply", "subtract": "divide", "negative": "reciprocal", "logaddexp": "add",
+}  # fmt: skip
+"""What an operation on logarithms does under them."""
 
 
 def unit_step(graph: Graph, named: dict[str, Any], t0: float) -> Graph:
@@ -45,7 +54,7 @@ def unit_step(graph: Graph, named: dict[str, Any], t0: float) -> Graph:
     Undecided
         An operation without a rule.
     """
-    sign = 1.0 if named["y"].w[0] > 0 else -1.0
+    sign = 1 if named["y"].w[0] > 0 else -1
     return _Steps(settled(graph, named, t0), sign).graph()
 
 
@@ -56,9 +65,14 @@ def enclosed(
 
     With ``almost`` a logarithm of what may be 0 is still bounded from above.
     """
+    return range_of(along(graph, named, t0, almost=almost), t0)
+
+
+def along(graph: Graph, named: dict[str, Any], t0: float, *, almost: bool = False) -> Value:
+    """Enclose a difference as a function of t; the parameters are those of `enclosed`."""
     inputs = {**named, _MIX: slack(0.0, 1.0)}
     inputs = {name: inputs[name] for name in graph.inputs}
-    return range_of(PowerProgram(graph).run(inputs, t0, almost=almost), t0)
+    return PowerProgram(graph).run(inputs, t0, almost=almost)
 
 
 def without_common(first: Graph, second: Graph) -> Graph:
@@ -96,25 +110,56 @@ def _terms(b: GraphBuilder, node: int, sign: int) -> Iterator[tuple[int, int]]:
 class _Steps:
     """A graph, and the difference of each of its nodes: None for one without y."""
 
-    def __init__(self, graph: Graph, sign: float):
-        self.made = GraphBuilder()
+    def __init__(self, graph: Graph, sign: int):
+        self.made, self.sign = GraphBuilder(), sign
         self.step: dict[int, int | None] = {}
+        self.rational: dict[int, Rational | None] = {}
+        self.exponential: dict[int, Rational | None] = {}
+        self.scaled: set[int] = set()
         place: list[int] = []
         for op, args in graph.nodes:
             if op in LEAVES:
                 node = self.made.add(op, *args)
-                self.step[node] = self._const(sign) if (op, *args) == ("input", "y") else None
+                moves = (op, *args) == ("input", "y")
+                self.step[node] = self._const(float(sign)) if moves else None
+                self.rational[node] = applied(op, args, {})
             else:
-                nodes = [place[a] for a in args]
+                nodes = tuple(place[a] for a in args)
                 node = self.made.add(op, *nodes)
+                self.rational[node] = applied(op, nodes, self.rational)
+                self.exponential[node] = self._exponential(op, nodes)
+                if self._is_scaled(op, nodes):
+                    self.scaled.add(node)
                 # where no rule is known, nobody may ask
-                self.step[node] = self._of(op, nodes)
+                self.step[node] = self._of(op, node, nodes)
             place.append(node)
         self.root = place[-1]
 
     def graph(self) -> Graph:
         step = self._asked(self.root)
-        return self.made.graph(self._const(0.0) if step is None else step)
+        return self.made.graph(self._const(0.0) if step is None else self._paired(step))
+
+    def _paired(self, step: int) -> int:
+        """Write log u - log v in a sum as log(1 + (u - v) / v) where u - v is a number."""
+        made, known = self.made, {}
+        for k, (op, args) in enumerate(made.nodes):
+            known[k] = applied(op, args, known)
+        terms, total = list(_terms(made, step, 1)), made.constant(0.0)
+        while terms:
+            node, sign = terms.pop()
+            for other in terms if made.arguments(node, "log") else ():
+                if other[1] != -sign or not made.arguments(other[0], "log"):
+                    continue
+                up, down = (node, other[0]) if sign > 0 else (other[0], node)
+                (u,), (v,) = made.nodes[up][1], made.nodes[down][1]
+                gap = gap_of(known[u], known[v])
+                if gap is not None:
+                    terms.remove(other)
+                    quotient = made.add("divide", made.constant(gap), v)
+                    node, sign = made.add("log1p", quotient), 1
+                    break
+            total = made.add("add" if sign > 0 else "subtract", total, node)
+        return total
 
     def _const(self, value: float) -> int:
         return self.made.add("const", value)
@@ -125,10 +170,49 @@ class _Steps:
             raise UndecidedRule("an operation without a rule for differences")
         return step
 
-    def _of(self, op: str, nodes: list[int]) -> int | None:
+    def _exponential(self, op: str, nodes: tuple[int, ...]) -> Rational | None:
+        """Return what a node is the logarithm of, if that is a quotient of polynomials.
+
+        Of a sum it may be so up to a factor that does not depend on y.
+        """
+        one = applied("const", (1.0,), {})
+        if op in ("log", "log1p"):
+            inner = self.rational[nodes[0]]
+            return inner if op == "log" else applied("add", (0, 1), (one, inner))
+        if op == "multiply":
+            for k, other in (nodes, nodes[::-1]):
+                times, inner = self.made.number(k), self.exponential.get(other)
+                if times and inner is not None and times.is_integer() and abs(times) <= _MOST:
+                    out = one
+                    for _ in range(abs(int(times))):
+                        turn = "multiply" if times > 0 else "divide"
+                        out = applied(turn, (0, 1), (out, inner))
+                    return out
+            return None
+        if op not in _OF_LOGS:
+            return None
+        parts = [self.exponential.get(k) for k in nodes]
+        if op in ("add", "subtract"):
+            still = [self.step[k] is None for k in nodes]
+            parts = [one if s and p is None else p for s, p in zip(still, parts, strict=True)]
+        elif op == "logaddexp" and any(k in self.scaled for k in nodes):
+            return None
+        return applied(_OF_LOGS[op], range(len(parts)), parts)
+
+    def _is_scaled(self, op: str, nodes: tuple[int, ...]) -> bool:
+        """Return whether what a node is the logarithm of may be known up to a factor only."""
+        if op in ("log", "log1p"):  # of a number, and that is known
+            return False
+        unknown = op in ("add", "subtract") and any(self.exponential.get(k) is None for k in nodes)
+        return unknown or any(k in self.scaled for k in nodes)
+
+    def _of(self, op: str, node: int, nodes: tuple[int, ...]) -> int | None:
         """Return the difference of an operation; -1 where no rule is known."""
         if all(self.step[k] is None for k in nodes):
             return None
+        grown = self._growth(self.exponential[node], always=op == "logaddexp")
+        if grown is not None:
+            return self.made.add("log1p", grown)
         rule = getattr(self, "_" + op.replace("special.", ""), None)
         try:
             return -1 if rule is None else rule(*nodes)
@@ -172,10 +256,20 @@ class _Steps:
         return self._multiply(u, u)
 
     def _divide(self, u: int, v: int) -> int | None:
-        if self._asked(v) is not None:
-            raise UndecidedRule("a quotient by a function of y")
-        step = self._asked(u)
-        return None if step is None else self.made.add("divide", step, v)
+        step, under = self._asked(u), self._asked(v)
+        if under is None:
+            return None if step is None else self.made.add("divide", step, v)
+        whole = applied("divide", (u, v), self.rational)
+        if whole is not None and (node := difference(self.made, whole, self.sign)) is not None:
+            return node
+        less = self.made.add("multiply", self.made.add("divide", u, v), under)
+        step = self._plus((1, step), (-1, less))
+        return self.made.add("divide", step, self.made.add("add", v, under))
+
+    def _reciprocal(self, v: int) -> int | None:
+        one = self._const(1.0)
+        self.step[one], self.rational[one] = None, applied("const", (1.0,), {})
+        return self._divide(one, v)
 
     def _exp(self, u: int) -> int | None:
         step = self._asked(u)
@@ -189,27 +283,45 @@ class _Steps:
             return self._gammaln(args[0])
         if op == "special.binom":
             return self._log_binom(*args)
-        step = self._asked(u)
-        if step is None:
+        if self.step[u] is None:
             return None
-        return self.made.add("log1p", self.made.add("divide", step, u))
+        if op == "power":
+            return self._with_log(args[1], "log", args[0])
+        grown = self._growth(self.rational[u])
+        if grown is not None:
+            return self.made.add("log1p", grown)
+        if op == "divide":
+            return self._plus((1, self._log(args[0])), (-1, self._log(args[1])))
+        return self.made.add("log1p", self.made.add("divide", self._asked(u), u))
 
     def _log1p(self, u: int) -> int | None:
         step = self._asked(u)
         if step is None:
             return None
-        whole = self.made.add("add", self._const(1.0), u)
-        return self.made.add("log1p", self.made.add("divide", step, whole))
+        one = self._const(1.0)
+        self.rational[one] = applied("const", (1.0,), {})
+        grown = self._growth(applied("add", (one, u), self.rational))
+        if grown is None:
+            grown = self.made.add("divide", step, self.made.add("add", one, u))
+        return self.made.add("log1p", grown)
+
+    def _growth(self, whole: Rational | None, always: bool = False) -> int | None:
+        """Return r(y + 1) / r(y) - 1 for a quotient of polynomials; for a sum if ``always``."""
+        if whole is None or not (always or whole.under.degree() > 0):
+            return None
+        return difference(self.made, whole, self.sign, relative=True)
+
+    def _with_log(self, u: int, op: str, v: int) -> int | None:
+        """Return the difference of u log v, or u log1p v."""
+        log = self.made.add(op, v)
+        self.step[log] = self._log(v) if op == "log" else self._log1p(v)
+        return self._multiply(u, log)
 
     def _xlogy(self, u: int, v: int) -> int | None:
-        if self._asked(v) is not None:
-            raise UndecidedRule("the logarithm of a function of y")
-        return self._times(self._asked(u), self.made.add("log", v))
+        return self._with_log(u, "log", v)
 
     def _xlog1py(self, u: int, v: int) -> int | None:
-        if self._asked(v) is not None:
-            raise UndecidedRule("the logarithm of a function of y")
-        return self._times(self._asked(u), self.made.add("log1p", v))
+        return self._with_log(u, "log1p", v)
 
     def _where(self, c: int, u: int, v: int) -> int | None:
         if self._asked(c) is not None:

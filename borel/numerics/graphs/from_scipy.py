@@ -20,15 +20,14 @@ from borel.errors import NotTraceable
 from borel.numerics.graphs.concrete_tracer import Carrier, plain
 from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.foreign_density import is_integral
-from borel.numerics.graphs.graph import Graph, pruned
 from borel.numerics.graphs.scipy_densities import CONTINUOUS, DISCRETE, Law, number
 from borel.numerics.graphs.trace import Tracer, lifted, trace
-from borel.numerics.intervals.interpreter import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.numerics.graphs.foreign_density import Names
+    from borel.numerics.graphs.graph import Graph
 
 
 def graph_of(distribution: Any, names: Names, whole: tuple[str, ...] = ()) -> Graph:
@@ -92,20 +91,6 @@ def least_value(family: Callable, names: Names) -> float | None:
     except NotTraceable:
         return None
     return found[0] if found else None
-
-
-def is_always_valid(graph: Graph, ranges: dict[str, tuple[float, float]]) -> bool:
-    """Return whether the parameters of a traced family are valid for all values of its inputs."""
-    op, args = graph.nodes[-1]
-    if op != "where" or not (
-        graph.nodes[args[2]][0] == "const" and math.isnan(graph.nodes[args[2]][1][0])
-    ):
-        return True
-    valid = Graph(pruned(graph.nodes, args[0]), graph.inputs)
-    low, _ = evaluate(
-        valid, {n: (np.array(ranges[n][0]), np.array(ranges[n][1])) for n in valid.inputs}
-    )
-    return bool(low == 1)
 
 
 class _NeedsNumbers(NotTraceable):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.numerics.graphs.graph import LEAVES, Graph
+from borel.errors import NotEnclosed
+from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder
 from borel.numerics.graphs.nan_conditions import GIVE_NUMBERS
+from borel.numerics.graphs.operations import TRUTHS
 from borel.numerics.intervals.interpreter import evaluate
 
 if TYPE_CHECKING:
@@ -61,6 +65,62 @@ def is_positive(
     """
     known, positive = _examined(graph, box, above)
     return known and positive()
+
+
+def decided(graph: Graph, box: Mapping[str, tuple[float, float]]) -> Graph:
+    """Return a graph with the same values all over a box, without choices that are always one.
+
+    The inputs are numbers: 1 / (1 + x) > 0 holds for all of them.
+
+    Examples
+    --------
+    >>> from borel.numerics.graphs.trace import trace
+    >>> valid = trace(lambda x: np.where(1 / (1 + x) > 0, x, np.nan), ("x",), ())
+    >>> decided(valid, {"x": (0.0, np.inf)}).nodes
+    (('input', ('x',)),)
+    """
+    made = GraphBuilder()
+    place: list[int] = []
+    for op, args in graph.nodes:
+        if op in LEAVES:
+            place.append(made.add(op, *args))
+            continue
+        own = [place[a] for a in args]
+        known = made.number(own[0]) if op == "where" else None
+        if known is not None and not math.isnan(known):
+            place.append(own[1] if known else own[2])
+            continue
+        k = made.add(op, *own)
+        if op in TRUTHS:
+            with suppress(NotEnclosed):
+                truth = _truth(made, k, box)
+                k = k if truth is None else made.constant(float(truth))
+        place.append(k)
+    return made.graph(place[-1], graph.inputs)
+
+
+_OF_POSITIVE = {
+    "greater": (True, False), "greater_equal": (True, False), "not_equal": (True, True),
+    "less": (False, True), "less_equal": (False, True), "equal": (False, False),
+}  # fmt: skip
+"""What u > 0 says of u and 0, and of 0 and u."""
+
+
+def _truth(made: GraphBuilder, k: int, box: Mapping[str, tuple[float, float]]) -> bool | None:
+    """Return what a truth value is all over a box, if it is one of both."""
+    graph = made.graph(k)
+    if not {*graph.inputs} <= {*box}:
+        return None
+    named = {name: (np.array(box[name][0]), np.array(box[name][1])) for name in graph.inputs}
+    low, high = evaluate(graph, named)
+    if low == high:
+        return bool(low)
+    op, args = made.nodes[k]
+    for side in (0, 1) if op in _OF_POSITIVE else ():
+        one = made.graph(args[side])
+        if made.number(args[1 - side]) == 0 and is_positive(one, {n: box[n] for n in one.inputs}):
+            return _OF_POSITIVE[op][side]
+    return None
 
 
 def _examined(
