@@ -1,0 +1,168 @@
+"""Counts that a kernel with continuous outcomes reads clipped, or through what settles down.
+
+Truths are closed forms, and sums and integrals in mpmath; nothing of them comes from borel.
+"""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import borel as bl
+from borel.engine.problem.reduced_joint import on_clipped_counts
+
+COUNTS, LINE = bl.Integers(0, None), bl.Reals()
+
+
+def laplace(u):
+    return np.exp(-abs(u)) / 2
+
+
+def gauss(u):
+    return np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi)
+
+
+def about(g, noise=laplace, secret=COUNTS):
+    return bl.Mechanism(lambda y, x: noise(y - g(x)), secret=secret, outcome=LINE)
+
+
+def poisson(k):
+    return mp.exp(-3) * mp.mpf(3) ** k / mp.factorial(k)
+
+
+def halves(k):
+    return mp.mpf(2) ** -(k + 1)
+
+
+PRIORS = {
+    "poisson": (lambda: bl.poisson(mu=3), poisson),
+    "by hand": (lambda: bl.Measure(lambda x: 0.5 ** (x + 1), on=COUNTS), halves),
+}
+
+
+def clipped(p, n=3):
+    """Return the probabilities of 0, ..., n - 1 and of n or more."""
+    head = [p(k) for k in range(n)]
+    return [*head, 1 - mp.fsum(head)]
+
+
+def holds(bound, truth, width=1e-8):
+    assert bound.status == "certified"
+    with mp.workdps(40):
+        assert mp.mpf(bound.lower) <= truth <= mp.mpf(bound.upper)
+    assert bound.upper - bound.lower <= width
+
+
+# -- a constant row beyond a point ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_laplace_noise_on_a_clipped_count(name):
+    """Between two places PML falls and then rises, and PMC is largest on one side of them all."""
+    make, p = PRIORS[name]
+    with mp.workdps(40):
+        w = clipped(p)
+        rows = [[w[k] * mp.exp(-abs(i - k)) for k in range(4)] for i in range(4)]
+        pml = mp.log(1 / min(mp.fsum(row) for row in rows))
+        ends = [mp.fsum(w[k] * mp.exp(k) for k in range(4)),
+                mp.fsum(w[k] * mp.exp(3 - k) for k in range(4))]  # fmt: skip
+        pmc = mp.log(max(ends))
+        whole = mp.log(1 + 3 * (1 - mp.exp(-mp.mpf(1) / 2)))
+    mechanism = about(lambda x: np.minimum(x, 3))
+    holds(bl.pml(make() * mechanism).sup(), pml)
+    holds(bl.pmc(make() * mechanism).sup(), pmc)
+    holds(bl.ldp(make() * mechanism), 3)
+    holds(bl.maximal_leakage(make() * mechanism), whole)
+
+
+def information(w, density):
+    """Return the mutual information of noise about 0, 1, ..., whose entropy is subtracted."""
+
+    def integrand(y):
+        f = mp.fsum(v * density(y - k) for k, v in enumerate(w))
+        return -f * mp.log(f) if f else mp.mpf(0)
+
+    def entropy(u):
+        f = density(u)
+        return -f * mp.log(f) if f else mp.mpf(0)
+
+    cuts = [-40, -10, *range(len(w)), 13, 43]
+    return mp.quad(integrand, cuts) - mp.quad(entropy, [-40, -10, 0, 10, 40])
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gauss"])
+def test_information_about_a_clipped_count(noise):
+    formulas = {
+        "laplace": (laplace, lambda u: mp.exp(-abs(u)) / 2),
+        "gauss": (gauss, lambda u: mp.exp(-(u**2) / 2) / mp.sqrt(2 * mp.pi)),
+    }
+    ours, density = formulas[noise]
+    with mp.workdps(30):
+        truth = information(clipped(poisson), density)
+    holds(bl.mutual_information(bl.poisson(mu=3) * about(lambda x: np.minimum(x, 3), ours)), truth)
+
+
+def test_gaussian_noise_on_a_clipped_count():
+    with mp.workdps(40):
+        half = mp.erf(1 / (2 * mp.sqrt(2)))  # of the mass of noise nearer to 0 than to 1
+        whole = mp.log(1 + 3 * half)
+    mechanism = about(lambda x: np.minimum(x, 3), gauss)
+    holds(bl.maximal_leakage(bl.poisson(mu=3) * mechanism), whole)
+    assert bl.pmc(bl.poisson(mu=3) * mechanism).sup().lower == math.inf
+
+
+@pytest.mark.slow
+def test_far_out_gaussian_noise_tells_a_clipped_count():
+    """It is the outcome of 0 on one side, and of 3 and more on the other."""
+    with mp.workdps(40):
+        w = clipped(poisson)
+        truth = max(-mp.log(w[0]), -mp.log(w[3]))
+    holds(bl.pml(bl.poisson(mu=3) * about(lambda x: np.minimum(x, 3), gauss)).sup(), truth)
+
+
+def test_the_envelope_of_a_clipped_count():
+    """Outcomes beyond 3 have the largest leakage, and more than a tenth of the mass in all."""
+    with mp.workdps(40):
+        w = clipped(halves)
+        falls = mp.fsum(w[k] * mp.exp(k - 3) for k in range(4))
+        assert falls / 2 > mp.mpf(1) / 10
+        truth = -mp.log(falls)
+    joint = PRIORS["by hand"][0]() * about(lambda x: np.minimum(x, 3))
+    holds(bl.tail_leakage(joint, 0.1), truth)
+    holds(bl.envelope(joint)(0.1), truth)
+
+
+def test_a_choice_settles_down_and_counts_may_start_anywhere():
+    """A geometric prior from 1 on, and a kernel that asks whether x > 2."""
+    mechanism = about(lambda x: np.where(x > 2, 1.0, 0.0), secret=bl.Integers(1, None))
+    quarter = mp.mpf(1) / 4
+    with mp.workdps(40):
+        truth = mp.log(1 / (quarter + 3 * quarter / mp.e))
+    holds(bl.pml(bl.geometric(p=0.5) * mechanism).sup(), truth)
+
+
+@pytest.mark.parametrize(
+    ("g", "labels"),
+    [
+        (lambda x: np.minimum(x, 3), [0, 1, 2, 3]),
+        (lambda x: np.clip(x, 1.5, 2.5), [0, 1, 2, 3]),
+        (lambda x: 0.1 * (x > 7), list(range(9))),
+        (lambda x: np.maximum(x, 3), None),
+        (np.tanh, None),
+        (lambda x: np.where(x == 20, 1.0, 0.0), list(range(22))),
+        (lambda x: np.where(x == 2000, 1.0, 0.0), None),
+        (lambda x: np.minimum(x, 200), None),  # its mass beyond is not known to many digits
+    ],
+)
+def test_from_where_on_all_rows_are_one(g, labels):
+    found = on_clipped_counts(PRIORS["by hand"][0]() * about(g))
+    assert (None if found is None else list(found.secret.array)) == labels
+
+
+def test_the_law_of_a_clipped_count():
+    law = on_clipped_counts(bl.poisson(mu=3) * about(lambda x: np.minimum(x, 3))).prior
+    with mp.workdps(40):
+        for value, truth in zip(np.asarray(law.probabilities), clipped(poisson), strict=True):
+            assert abs(mp.mpf(float(value)) - truth) <= truth * mp.mpf(law.rounding)
+    assert law.rounding < 1e-13
