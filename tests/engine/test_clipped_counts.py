@@ -166,3 +166,80 @@ def test_the_law_of_a_clipped_count():
         for value, truth in zip(np.asarray(law.probabilities), clipped(poisson), strict=True):
             assert abs(mp.mpf(float(value)) - truth) <= truth * mp.mpf(law.rounding)
     assert law.rounding < 1e-13
+
+
+# -- a number that settles down -------------------------------------------------------------------
+
+
+SETTLING = {
+    "reciprocal": (lambda x: 1 / (1 + x), lambda k: 1 / mp.mpf(1 + k), 0),
+    "tanh": (np.tanh, lambda k: mp.tanh(k), 1),
+    "ratio": (lambda x: x / (1 + x), lambda k: mp.mpf(k) / (1 + k), 1),
+}
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("name", SETTLING)
+def test_laplace_noise_on_what_settles_down(name, prior):
+    """PML is largest beyond the number of 0 or at the limit; PMC is so on one of the sides."""
+    g, exact, limit = SETTLING[name]
+    make, p = PRIORS[prior]
+    with mp.workdps(40):
+        numbers = [(p(k), exact(k)) for k in range(200)]  # the others have no 1e-60 of the mass
+        first = exact(0)
+        falls = [mp.fsum(w * mp.exp(-abs(v - at)) for w, v in numbers) for at in (first, limit)]
+        inner = [-mp.log(mp.fsum(w * mp.exp(-abs(v - at)) for w, v in numbers))
+                 for _, at in numbers[:60]]  # fmt: skip
+        pml = max(*(-mp.log(v) for v in falls), *inner)
+        pmc = mp.log(max(mp.fsum(w * mp.exp(abs(v - at)) for w, v in numbers)
+                         for at in (first, limit)))  # fmt: skip
+    joint = make() * about(g)
+    holds(bl.pml(joint).sup(), pml)
+    holds(bl.pmc(joint).sup(), pmc)
+    holds(bl.ldp(joint), 1)
+
+
+@pytest.mark.parametrize("noise", ["laplace", pytest.param("gauss", marks=pytest.mark.slow)])
+def test_maximal_leakage_of_tanh(noise):
+    """Between two numbers the largest density is that of the nearer one."""
+    with mp.workdps(40):
+        gaps = [mp.tanh(k + 1) - mp.tanh(k) for k in range(60)]
+        parts = {
+            "laplace": [1 - mp.exp(-gap / 2) for gap in gaps],
+            "gauss": [mp.erf(gap / (2 * mp.sqrt(2))) for gap in gaps],
+        }
+        truth = mp.log(1 + mp.fsum(parts[noise]))
+    ours = {"laplace": laplace, "gauss": gauss}[noise]
+    holds(bl.maximal_leakage(bl.poisson(mu=3) * about(np.tanh, ours)), truth)
+
+
+def test_integers_on_both_sides_settle_down():
+    """The numbers are between -1 and 1, and 0 is the one in the middle."""
+    third = mp.mpf(1) / 3
+    prior = bl.Measure(lambda x: 0.5 ** abs(x) / 3, on=bl.Integers())
+    with mp.workdps(40):
+        pairs = [(third * mp.mpf(2) ** -abs(k), mp.tanh(k)) for k in range(-150, 151)]
+        pml = -mp.log(mp.fsum(w * mp.exp(v - 1) for w, v in pairs))
+        pmc = mp.log(mp.fsum(w * mp.exp(v + 1) for w, v in pairs))
+    joint = prior * about(np.tanh, secret=bl.Integers())
+    found = bl.pml(joint).sup()
+    assert mp.mpf(found.lower) <= pml <= mp.mpf(found.upper)
+    holds(bl.pmc(joint).sup(), pmc)
+    holds(bl.ldp(joint), 2)
+
+
+@pytest.mark.slow
+def test_a_jump_in_the_number_is_not_read_from_slopes():
+    """At the number 1/4, of the count 3, alone the kernel is another one."""
+    mechanism = bl.Mechanism(
+        lambda y, x: np.where(1 / (1 + x) == 0.25, laplace(y - 9), laplace(y - 1 / (1 + x))),
+        secret=COUNTS,
+        outcome=LINE,
+    )
+    joint = bl.poisson(mu=3) * mechanism
+    with mp.workdps(40):
+        others = mp.fsum(poisson(k) * mp.exp(-(9 - 1 / mp.mpf(1 + k))) for k in range(99) if k != 3)
+        truth = -mp.log(poisson(3) + others)
+    for found in (bl.pml(joint).sup(), bl.pml(joint)(9.0)):
+        assert mp.mpf(found.lower) <= truth <= mp.mpf(found.upper) + mp.mpf(10) ** -15
+    assert bl.ldp(joint).upper >= 8

@@ -24,6 +24,7 @@ from borel.engine.kernels.marginal_on_boxes import Marginal
 from borel.engine.kernels.means_far_out import FarMeans
 from borel.engine.kernels.outcome_regions import Regions
 from borel.engine.kernels.rows import Rows
+from borel.engine.kernels.settling_counts import settling
 from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.engine.problem import reduced_joint
 from borel.engine.problem.kernel_normalisation import power_total
@@ -113,6 +114,9 @@ class CertifiedOutcomes(CertifiedEngine):
     @cached_property
     def far_means(self) -> list[FarMeans]:
         """Bounds for outcomes far out, of means of a leakage that is not bounded there."""
+        if self.secret.rest:  # those of all numbers between the ones that counts lead to
+            found = settling(self.surface)
+            return [] if found is None else [FarMeans(found.surface)]
         forms = [bands.cover for bands in (self.bands, self.far_bands) if bands is not None]
         return [FarMeans(form, self.log_marginal_graph) for form in forms]
 

@@ -171,7 +171,7 @@ class HeadCells(OutcomeCells):
             return np.broadcast_to(found.lower, shape), np.broadcast_to(found.upper, shape)
 
         points = np.asarray(head.points, float)[sure]
-        points = np.append(points, far_points(engine.prior, engine._evaluate))
+        points = np.append(points, far_points(engine.prior))
         own = rows(points, points)
         ends = [_harmonic(*pair) for pair in zip(*head.boxes, strict=True)]
         low, high = (np.concatenate([points, *(pair[k] for pair in ends)]) for k in (0, 1))

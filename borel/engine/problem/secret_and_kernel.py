@@ -254,7 +254,7 @@ def _countable(prior: Measure) -> Secret:
         count *= 2
     head = trimmed(head, _TRIFLE)
     sure, none = head.low > 0, np.zeros(0)
-    far = far_points(prior, evaluate)  # their masses are part of what is beyond
+    far = far_points(prior)  # their masses are part of what is beyond
     nothing = np.zeros(len(far))
     out = Secret(("x",), none, none, atoms=np.append(head.points[sure], far)[:, None])
     out.weight_low = np.append(head.low[sure], nothing)
@@ -268,7 +268,7 @@ def _countable(prior: Measure) -> Secret:
     return out
 
 
-def far_points(prior: Measure, evaluate: Callable[..., Enclosure]) -> np.ndarray:
+def far_points(prior: Measure) -> np.ndarray:
     """Return points far out that certainly have mass: where a kernel that settles down is known."""
     assert isinstance(prior.on, Integers)
     low, high = prior.on.lower, prior.on.upper
@@ -278,7 +278,9 @@ def far_points(prior: Measure, evaluate: Callable[..., Enclosure]) -> np.ndarray
     places = places[inside]
     if (prior.family or ("",))[0] in POSITIVE_COUNTS:
         return places
-    return places[evaluate(prior.density, {"x": (places, places)}).lower > 0]
+    # a mass that no float holds has a logarithm
+    low, _ = interpreter.evaluate(log_graph(prior.density), {"x": (places, places)})  # type: ignore[arg-type]
+    return places[np.broadcast_to(low, places.shape) > -np.inf]
 
 
 def charged_along(prior: Measure) -> bool:
