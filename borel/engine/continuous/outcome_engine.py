@@ -137,6 +137,11 @@ class CertifiedOutcomes(CertifiedEngine):
             return None
         return self._same_of(reduced_joint.on_a_number(self.joint, found.graph, found.cover.secret))
 
+    def head(self, little: float) -> tuple[CertifiedOutcomes, float] | None:
+        """Return the engine of the likeliest secrets, and the mass of the others, if small."""
+        found = reduced_joint.on_head(self.joint, self.secret, little)
+        return None if found is None else (self._same_of(found[0]), found[1])
+
     @cached_property
     def end_means(self) -> EndMeans:
         """Bounds for outcomes beside an end of their alphabet, where the kernel is singular."""

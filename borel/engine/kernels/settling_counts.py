@@ -8,7 +8,7 @@ Between the rows at these ends log f(y|x) is bounded as a function of the number
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -89,11 +89,11 @@ def _range(g: Graph, low: float, high: float) -> tuple[float, float]:
     """Enclose the values of a function between two integers, perhaps infinite."""
     ends = interpreter.evaluate(g, {"x": (np.array(low), np.array(high))})
     least, most = (float(end) for end in ends)
-    sign = 1.0 if high == math.inf else -1.0
-    near = low if sign > 0 else high
-    if math.isinf(high - low) and math.isfinite(near) and sign * near > 0 and continuous(g):
-        t0 = 1 / abs(near) * (1 + 2.0**-50)
-        try:  # x = 1/t, or -1/t, from there on
+    sign = 1.0 if low > 0 else -1.0
+    near = low if sign > 0 else -high
+    if near > 0 and math.isfinite(near) and low < high and continuous(g):
+        t0 = 1 / near * (1 + 2.0**-50)
+        try:  # x = 1/t, or -1/t, there and beyond
             value = PowerProgram(g).run({"x": ray(0.0, -1.0, sign, sign)}, t0)
         except (UndecidedRule, NotEnclosed):
             return least, most
@@ -106,7 +106,7 @@ def over_rest(found: Settling, y: Box | None, n: int, sign: float) -> np.ndarray
     """Bound sign * log f over what is beyond the head of a countable prior, from above."""
     out = np.full(n, -np.inf)
     for a, b in found.rest:
-        value = _run(found, _ends_of(y, n), (np.full(n, a), np.full(n, b)), 0, sign)
+        value = _run(found, _ends_of(y, n), (np.full(n, a), np.full(n, b)), 0)
         out = np.maximum(out, _top(arithmetic.entry(value.jet, 0), sign, n))
     return out
 
@@ -143,15 +143,15 @@ def over_rest_beside(
     out = np.full(n, -np.inf)
     for a, b in found.rest:
         low, high = np.full(n, a), np.full(n, b)
-        rate = arithmetic.entry(_run(found, y, (low, high), 1, sign, along="w").jet, 1)
+        rate = arithmetic.entry(_run(found, y, (low, high), 1, along="w").jet, 1)
         rate = rate if sign > 0 else batched.negative(rate)
         rate = batched.each(rate, lambda v: np.broadcast_to(v, (n,)))
         bounded = np.isfinite(rate[0]) & np.isfinite(rate[1])
         rises = bounded & (rate[0] >= 0)
         falls = bounded & (rate[1] <= 0) & ~rises
         ends = np.where(rises, high, low), np.where(falls, low, high)
-        box = _run(found, y, ends, 1, sign)
-        at = _run(found, (centre, centre), ends, 0, sign, decisions=box.decisions)
+        box = _run(found, y, ends, 1)
+        at = _run(found, (centre, centre), ends, 0, decisions=box.decisions)
         steep = arithmetic.entry(box.jet, 1)
         steep = steep if sign > 0 else batched.negative(steep)
         gap = batched.subtract(batched.each(steep, lambda v: np.broadcast_to(v, (n,))), slope)
@@ -168,14 +168,12 @@ def _ends_of(y: Box | None, n: int) -> Box:
 
 
 def _run(
-    found: Settling, y: Box, w: Box, order: int, sign: float, along: str = "y", decisions=None
-):
+    found: Settling, y: Box, w: Box, order: int, *, along: str = "y", decisions: Any = None
+) -> Any:
     """Evaluate log f on boxes of outcomes and numbers."""
-    make = {
-        True: lambda v: arithmetic.variable(*v, order),
-        False: lambda v: arithmetic.constant(*v),
-    }
-    named = found.surface.inputs([make[along == "w"](w)], make[along == "y"](y))
+    jets = {"y": arithmetic.constant(*y), "w": arithmetic.constant(*w)}
+    jets[along] = arithmetic.variable(*{"y": y, "w": w}[along], order)
+    named = found.surface.inputs([jets["w"]], jets["y"])
     return found.surface.log.run(named, order, decisions=decisions)
 
 

@@ -22,10 +22,11 @@ from borel.errors import NotEnclosed
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.rewrite import simplified
-from borel.numerics.intervals import interpreter
+from borel.numerics.intervals import interpreter, rounding
+from borel.numerics.intervals.rounding import NORMAL, U
 from borel.numerics.reduction.normal_sum import NormalLaw
 from borel.numerics.reduction.scalar_statistic import reduced
-from borel.probability.alphabets import Integers, Interval
+from borel.probability.alphabets import Finite, Integers, Interval
 from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density
 from borel.probability.joint import Joint
@@ -127,6 +128,29 @@ def on_clipped_counts(joint: Joint) -> Joint | None:
     )
     masses = dict(zip(mechanism.masses, others, strict=True))
     return Joint(law, _mechanism(mechanism, law.on, kernel, masses))
+
+
+def on_head(joint: Joint, secret: Secret, little: float) -> tuple[Joint, float] | None:
+    """Return a joint of counts given that they are the likeliest ones, and the mass of all others.
+
+    None where that mass is not seen to be at most ``little``.
+    """
+    order = np.argsort(-secret.weight_high, kind="stable")
+    others = (np.cumsum(secret.weight_high[order[::-1]])[::-1] + secret.rest_mass) * (1 + 2.0**-40)
+    kept = np.sort(order[others > little])
+    left = float(others[len(kept)]) if len(kept) < len(order) else secret.rest_mass
+    low, high = secret.weight_low[kept], secret.weight_high[kept]
+    if not (left <= little and len(kept) and (low > NORMAL / U).all()):
+        return None
+    total = rounding.sum_outward(low, high)
+    p = np.array(low / 2 + high / 2) / (float(total[0]) / 2 + float(total[1]) / 2)
+    spread = float(((high - low) / low).max()) + float(total[1] - total[0]) / float(total[0])
+    labels = Finite(secret.atoms[kept, 0].tolist())
+    law = Measure(p, labels, name="head", rounding=spread + 2.0**-48, _check=False)
+    density = joint.mechanism.density
+    assert density is not None
+    kernel = Density(None, {**density.alphabets, "x": labels}, log=density.log, graph=density.graph)
+    return Joint(law, _mechanism(joint.mechanism, labels, kernel, {})), left
 
 
 def _constant_from(graphs: list[Graph], n: int) -> bool:
