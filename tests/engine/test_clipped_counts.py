@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.engine import certified_engine
+from borel.engine.infinite.proofs import Search
 from borel.engine.problem.reduced_joint import on_clipped_counts
+from borel.numerics.germs.interpreter import ray
+from borel.numerics.germs.order_bounds import Ray
+from borel.numerics.graphs.strict_monotonicity import direction
+from borel.numerics.graphs.trace import trace
 
 COUNTS, LINE = bl.Integers(0, None), bl.Reals()
 
@@ -237,6 +243,49 @@ def test_information_about_what_settles_down(name, noise):
         weights, places = zip(*((poisson(k), mp.mpf(exact(k))) for k in range(25)), strict=True)
         truth = information(weights, places, density)
     holds(bl.mutual_information(bl.poisson(mu=3) * about(g, ours)), truth)
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_gaussian_noise_tells_ever_larger_counts_apart(name):
+    """Far out on the side of the limit, which no count reaches, larger ones outdo every count."""
+    joint = bl.poisson(mu=3) * about(SETTLING[name][0], gauss)
+    for found in (bl.pml(joint).sup(), bl.pmc(joint).sup(), bl.ldp(joint)):
+        assert found.lower == math.inf and found.status == "certified"
+
+
+@pytest.mark.parametrize("name", SETTLING)
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_on_the_side_of_0_pml_is_bounded(name, side):
+    """There the count 0, of a mass p, outdoes all others: PML is at most log 1 / p."""
+    g, exact, limit = SETTLING[name]
+    search = Search(certified_engine(bl.poisson(mu=3) * about(g, gauss)))
+    y = Ray(ray(0.0, -1.0, side, side), "y", {"infinity": 1})
+    grows = side * (limit - exact(0)) > 0
+    assert (search._slope("pml", y, 2.0**-10) is not None) == grows
+    assert search._slope("pmc", y, 2.0**-10) is not None
+
+
+@pytest.mark.parametrize(
+    ("g", "low", "expected"),
+    [
+        (lambda x: 2 - np.exp(-x), 0, 1),
+        (lambda x: np.sqrt(x) - 3, 0, 1),
+        (lambda x: 1 / np.log(2 + x), 0, -1),
+        (lambda x: (1 + x) ** -0.5, 0, -1),
+        (lambda x: (3 + 2 * x) / (5 + x), 0, 1),
+        (lambda x: (3 + 2 * x) / (5 + 4 * x), 0, -1),
+        (lambda x: (3 + 2 * x) / (6 + 4 * x), 0, 0),
+        (lambda x: x / (x - 3), 0, 0),
+        (lambda x: x / (x - 3), 4, -1),
+        (lambda x: x - np.tanh(x), 0, 0),
+        (lambda x: x * np.tanh(x), 0, 0),
+        (lambda x: np.sin(x), 0, 0),
+        (lambda x: (0.1 + 0.2 - 0.3) * np.tanh(x) + np.exp(-x), 0, 0),
+        (lambda x: x**2, -1, 0),
+    ],
+)
+def test_what_rises_or_falls_strictly(g, low, expected):
+    assert direction(trace(g, ("x",), ()), float(low)) == expected
 
 
 def test_integers_on_both_sides_settle_down():

@@ -19,6 +19,7 @@ from borel.numerics.germs.interpreter import PowerProgram, range_of, ray
 from borel.numerics.germs.values import UndecidedRule
 from borel.numerics.graphs.dependence import through_one
 from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.strict_monotonicity import direction
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets import arithmetic
 
@@ -40,11 +41,14 @@ class Settling(NamedTuple):
         Enclosures of the numbers of the atoms.
     rest : tuple of pairs
         Intervals that hold the numbers of the secrets beyond them.
+    direction : {1, -1, 0}
+        Whether the number rises, or falls, strictly with the count; 0 where that is not seen.
     """
 
     surface: Surface
     atoms: Box
     rest: tuple[tuple[float, float], ...]
+    direction: int
 
     def marks(self) -> list[float]:
         """Return about where the numbers are: of those that nearly meet, one."""
@@ -82,7 +86,9 @@ def _settling(surface: Surface) -> Settling | None:
         return None
     nodes = tuple(("input", (_NAME,)) if v == ("input", ("w0",)) else v for v in outer.nodes)
     line = Secret((_NAME,), np.array([least]), np.array([most]))
-    return Settling(surface.of(Graph(nodes, ("y", _NAME)), line), atoms, rest)
+    first = min([*x.tolist(), *(low for low, _ in secret.rest)])
+    rising = direction(g, first) if math.isfinite(first) else 0
+    return Settling(surface.of(Graph(nodes, ("y", _NAME)), line), atoms, rest, rising)
 
 
 def _range(g: Graph, low: float, high: float) -> tuple[float, float]:
