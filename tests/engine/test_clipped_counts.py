@@ -8,6 +8,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import optimize, stats
 
 import borel as bl
 from borel.engine import certified_engine
@@ -286,6 +287,78 @@ def test_on_the_side_of_0_pml_is_bounded(name, side):
 )
 def test_what_rises_or_falls_strictly(g, low, expected):
     assert direction(trace(g, ("x",), ()), float(low)) == expected
+
+
+def tail_mean(places, weights, limit, delta):
+    """Return the log of the mean of e^PML over the worst delta, of Gaussian noise.
+
+    The places lie between 0 and the limit 1, or 1 and the limit 0, and PML falls and then rises:
+    the worst outcomes are two half-lines, on which the nearest place is the outermost one.
+    """
+    low, high = min(limit, *places), max(limit, *places)
+
+    def mass(a, b):
+        parts = zip(places, weights, strict=True)
+        return mp.fsum(w * (mp.ncdf(a - v) + mp.ncdf(v - b)) for v, w in parts)
+
+    def bisected(f):
+        """Return where a function falls below 0, between -12 and 13."""
+        left, right = mp.mpf(-12), mp.mpf(13)
+        for _ in range(80):
+            middle = (left + right) / 2
+            left, right = (middle, right) if f(middle) > 0 else (left, middle)
+        return left
+
+    def mean(a):
+        b = bisected(lambda b: mass(a, b) - delta)
+        return (mp.ncdf(a - low) + mp.ncdf(high - b)) / delta
+
+    most = bisected(lambda a: delta - mass(a, 30))
+    left, right, part = mp.mpf(-12), most, (mp.sqrt(5) - 1) / 2
+    for _ in range(70):  # golden section
+        u, v = right - part * (right - left), left + part * (right - left)
+        left, right = (left, v) if mean(u) > mean(v) else (u, right)
+    return mp.log(max(mean((left + right) / 2), mp.ncdf(most - low) / delta))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "width"), [("tanh", 1e-6), ("reciprocal", 1e-2)])
+def test_the_envelope_of_what_settles_down(name, width):
+    """It is at least that of bins of outcomes, by linear programming, and at most the tail mean."""
+    g, exact, limit = SETTLING[name]
+    delta = mp.mpf(1) / 8
+    with mp.workdps(25):
+        weights, places = zip(*((poisson(k), mp.mpf(exact(k))) for k in range(25)), strict=True)
+        truth = tail_mean(places, weights, limit, delta)
+    joint = bl.poisson(mu=3) * about(g, gauss)
+    holds(bl.tail_leakage(joint, 0.125), truth)
+    found = bl.envelope(joint)(0.125)
+    assert found.status == "certified" and found.upper - found.lower <= width
+    assert mp.mpf(found.lower) <= truth
+    # with Z one of 300 bins at a level somewhat below: its best mass is to be delta and more
+    edges = np.concatenate([[-np.inf], np.linspace(-4, 5, 299), [np.inf]])
+    at = np.array([*map(float, places), float(limit) - 1e-9 * (2 * limit - 1)])
+    rows = np.diff(stats.norm.cdf(edges[None] - at[:, None]), axis=1)
+    p = np.array([*map(float, weights)]) @ rows[:-1]
+    best = max_mass(rows, p, math.exp(found.upper + 1e-9))
+    assert best < 0.125 + 1e-9  # no bins do better than what is said that nothing exceeds
+    assert max_mass(rows, p, math.exp(found.lower - 2e-3)) > 0.125
+
+
+def max_mass(rows, p, level):
+    """Return the largest mass of bad outcomes made of bins, by linear programming."""
+    n, m = rows.shape
+    gain = np.zeros((n, n * m))
+    for i in range(n):
+        gain[i, i * m : (i + 1) * m] = -(rows[i] - level * p)
+    share = np.tile(np.eye(m), n)
+    found = optimize.linprog(
+        -np.tile(p, n),
+        A_ub=np.vstack([gain, share]),
+        b_ub=np.concatenate([np.zeros(n), np.ones(m)]),
+        method="highs",
+    )
+    return -found.fun
 
 
 def test_integers_on_both_sides_settle_down():

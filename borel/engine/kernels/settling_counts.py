@@ -97,7 +97,7 @@ def _range(g: Graph, low: float, high: float) -> tuple[float, float]:
     least, most = (float(end) for end in ends)
     sign = 1.0 if low > 0 else -1.0
     near = low if sign > 0 else -high
-    if near > 0 and math.isfinite(near) and low < high and continuous(g):
+    if 1 < near < math.inf and low < high and continuous(g):
         t0 = 1 / near * (1 + 2.0**-50)
         try:  # x = 1/t, or -1/t, there and beyond
             value = PowerProgram(g).run({"x": ray(0.0, -1.0, sign, sign)}, t0)
