@@ -14,6 +14,7 @@ import borel as bl
 from borel.engine import certified_engine
 from borel.engine.infinite.proofs import Search
 from borel.engine.problem.reduced_joint import on_clipped_counts
+from borel.engine.problem.secret_and_kernel import secret_of
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.graphs.strict_monotonicity import direction
@@ -225,6 +226,42 @@ def test_maximal_leakage_of_tanh(noise):
         truth = mp.log(1 + mp.fsum(parts[noise]))
     ours = {"laplace": laplace, "gauss": gauss}[noise]
     holds(bl.maximal_leakage(bl.poisson(mu=3) * about(np.tanh, ours)), truth)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", ["reciprocal", "ratio"])
+def test_maximal_leakage_of_what_settles_down_slowly(name, noise):
+    """The gaps between the numbers of k and k + 1 are 1 / ((k + 1) (k + 2)): no head holds them."""
+    parts = {
+        "laplace": lambda gap: 1 - mp.exp(-gap / 2),
+        "gauss": lambda gap: mp.erf(gap / (2 * mp.sqrt(2))),
+    }
+    with mp.workdps(25):
+        terms = mp.nsum(lambda k: parts[noise](1 / ((k + 1) * (k + 2))), [0, mp.inf])
+        truth = mp.log(1 + terms)
+    joint = bl.poisson(mu=3) * about(SETTLING[name][0], NOISES[noise][0])
+    holds(bl.maximal_leakage(joint), truth)
+
+
+def test_many_counts_look_at_each_and_keep_the_mass():
+    """Of 512 counts each is a point; what a short head leaves may lie on any of them."""
+    prior = bl.poisson(mu=3)
+    few, many = (secret_of(prior, (), one) for one in (False, True))
+    with mp.workdps(40):
+        left = mp.fsum(poisson(k) for k in range(40, 200))
+        for one in (few, many):
+            assert (
+                left <= mp.mpf(one.rest_mass) <= left * (1 + mp.mpf(10) ** -9) + mp.mpf(10) ** -30
+            )
+    assert not few.light
+    assert {*range(512)} <= {*many.atoms[:, 0].astype(int).tolist()}
+    heavy = many.weight_high > 0
+    assert many.atoms[heavy, 0].tolist() == few.atoms[few.weight_high > 0, 0].tolist()
+    light = many.atoms[~heavy, 0]
+    boxes = [*many.light, *many.rest]
+    assert all(any(a <= x <= b for a, b in boxes) for x in light.tolist())
+    assert many.rest[0][0] == 512 and min(a for a, _ in many.light) == heavy.sum()
 
 
 @pytest.mark.parametrize(

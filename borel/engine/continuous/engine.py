@@ -88,6 +88,8 @@ class CertifiedEngine(LawMeasures):
         With densities; secrets of 1 to 5 dimensions, outcomes of 1.
     reduced : bool
         Whether a kernel of a sum of secrets, a step function or a clipped count is one of that.
+    many : bool
+        Whether to look at hundreds of counts one by one (`secret_of`).
     estimates : callable, optional
         Makes the engine of a joint that ``engine="auto"`` may ask for what is not certified.
     information : callable, optional
@@ -116,6 +118,7 @@ class CertifiedEngine(LawMeasures):
         joint: Joint,
         *,
         reduced: bool = True,
+        many: bool = False,
         estimates: Estimates | None = None,
         information: Callable[[Joint], Bound] | None = None,
     ):
@@ -137,7 +140,7 @@ class CertifiedEngine(LawMeasures):
             )
             self.joint = simpler or joint
         mechanism = self.joint.mechanism
-        self.secret = secret_of(self.joint.prior, jumps_of(mechanism))
+        self.secret = secret_of(self.joint.prior, jumps_of(mechanism), many)
         graphs = joint._memo.apart(("graphs", reduced), self._surfaces)  # the same in each figure
         self.surface, *of_atoms = (one.anew(self.secret) for one in graphs)
         self.at_atoms = dict(zip(mechanism.masses, of_atoms, strict=True))

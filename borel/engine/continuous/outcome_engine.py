@@ -468,7 +468,15 @@ class CertifiedOutcomes(CertifiedEngine):
         ends = refine(enclose, cut, settled=settled, until=deadline, rounds=200)
         return ends if proof is None else proof
 
+    @cached_property
+    def finer(self) -> CertifiedOutcomes | None:
+        """The engine that looks at more counts, where a number that they lead to settles slowly."""
+        found = settling(self.surface) if self.secret.rest and not self.secret.light else None
+        return self._same_of(self.given, many=True) if found is not None and found.slowly else None
+
     def _expectation(self, kind: str, what: str, units: str) -> Bound:
+        if kind == "pml" and self.finer is not None:
+            return self.finer._expectation(kind, what, units)
         part = self.partition(kind)
         found = self._refined_mean(part, what, lambda: part.expectation(what))
         if isinstance(found, Bound):

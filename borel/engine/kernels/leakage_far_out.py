@@ -115,7 +115,8 @@ def of_numbers(
         for _, rise_ in rises(line, cuts, low, high):
             atoms = _between_cuts(rise_, cuts, *found.atoms)
             rest = _between_cuts(rise_, cuts, *np.array(found.rest).T)
-            beyond = batched.exp((rest[0].min(), rest[1].max()))[1] * secret.rest_mass
+            most = max(rest[1].max(), atoms[1].max())  # an atom may have a part of that mass
+            beyond = batched.exp((rest[0].min(), most))[1] * secret.rest_mass
             parts = [_weighted(atoms, secret), (0.0, float(beyond) * (1 + 2.0**-50))]
             extremes_ = [
                 (atoms[0].max(), max(atoms[1].max(), rest[1].max())),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.intervals.batched import Box
 
-_NAME, _APART = "x", 2.0**-24
+_NAME, _APART, _WIDE = "x", 2.0**-24, 2.0**-16
 
 
 class Settling(NamedTuple):
@@ -49,6 +49,13 @@ class Settling(NamedTuple):
     atoms: Box
     rest: tuple[tuple[float, float], ...]
     direction: int
+
+    @property
+    def slowly(self) -> bool:
+        """Whether the numbers beyond the head are far from one."""
+        line = self.surface.secret
+        wide = _WIDE * float(line.upper[0] - line.lower[0])
+        return any(b - a > wide for a, b in self.rest)
 
     def marks(self) -> list[float]:
         """Return about where the numbers are: of those that nearly meet, one."""
