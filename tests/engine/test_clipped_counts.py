@@ -13,6 +13,7 @@ from scipy import optimize, stats
 import borel as bl
 from borel.engine import certified_engine
 from borel.engine.infinite.proofs import Search
+from borel.engine.kernels.settling_counts import over_rest_beside, settling
 from borel.engine.problem.reduced_joint import on_clipped_counts
 from borel.engine.problem.secret_and_kernel import secret_of
 from borel.numerics.germs.interpreter import ray
@@ -396,6 +397,42 @@ def max_mass(rows, p, level):
         method="highs",
     )
     return -found.fun
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_the_numbers_beyond_a_head_are_enclosed(name):
+    g, exact, _ = SETTLING[name]
+    surface = certified_engine(bl.poisson(mu=3) * about(g)).surface
+    numbers = settling(surface)
+    for (low, high), (least, most) in zip(surface.secret.rest, numbers.rest, strict=True):
+        assert most - least < 0.15
+        with mp.workdps(40):
+            for k in {low, min(low + 7, high), min(10.0**4, high), min(10.0**12, high)}:
+                assert mp.mpf(least) <= exact(int(k)) <= mp.mpf(most)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("noise", [laplace, gauss])
+def test_no_row_beyond_a_head_exceeds_what_is_said(sign, noise):
+    """Of the other row, of a constant slope, nothing counts but that and its value at the centre."""
+    numbers = settling(
+        certified_engine(bl.poisson(mu=3) * about(lambda x: 1 / (1 + x), noise)).surface
+    )
+    low, high = np.array([-2.0, -0.5, -0.01, 0.3, 2.0]), np.array([-1.0, -0.25, 0.03, 0.5, 2.5])
+    centre, half = (low + high) / 2, (high - low) / 2 * (1 + 1e-15)
+    steep = sign * np.array([1.0, 0.75, 0.0, -0.5, -1.0])  # any function of that slope may be it
+    found = over_rest_beside(numbers, (low, high), 5, sign, centre, half, (steep, steep))
+    with mp.workdps(30):
+        for k, bound in enumerate(found.tolist()):
+            for y in np.linspace(low[k], high[k], 21).tolist():
+                for x in (64, 100, 10**4, 10**12):
+                    u = mp.mpf(y) - 1 / mp.mpf(1 + x)
+                    log = (
+                        -abs(u) - mp.log(2)
+                        if noise is laplace
+                        else -(u**2) / 2 - mp.log(2 * mp.pi) / 2
+                    )
+                    assert sign * log <= mp.mpf(bound) + mp.mpf(steep[k]) * (y - mp.mpf(centre[k]))
 
 
 def test_integers_on_both_sides_settle_down():
