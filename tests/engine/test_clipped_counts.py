@@ -414,7 +414,7 @@ def test_the_numbers_beyond_a_head_are_enclosed(name):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("noise", [laplace, gauss])
 def test_no_row_beyond_a_head_exceeds_what_is_said(sign, noise):
-    """Of the other row, of a constant slope, nothing counts but that and its value at the centre."""
+    """Of the other row, of a constant slope, its value at the centre counts alone."""
     numbers = settling(
         certified_engine(bl.poisson(mu=3) * about(lambda x: 1 / (1 + x), noise)).surface
     )
