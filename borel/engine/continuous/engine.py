@@ -87,7 +87,9 @@ class CertifiedEngine(LawMeasures):
     joint : Joint
         With densities; secrets of 1 to 5 dimensions, outcomes of 1.
     reduced : bool
-        Whether a kernel of a sum of secrets, or of a step function of one, is one of that.
+        Whether a kernel of a sum of secrets, a step function or a clipped count is one of that.
+    many : bool
+        Whether to look at hundreds of counts one by one (`secret_of`).
     estimates : callable, optional
         Makes the engine of a joint that ``engine="auto"`` may ask for what is not certified.
     information : callable, optional
@@ -98,7 +100,7 @@ class CertifiedEngine(LawMeasures):
     given : Joint
         The joint.
     joint : Joint
-        The same, or one of a sum or a step function of its secrets (`reduced_joint`).
+        The same, or one of a simpler secret (`reduced_joint`).
     slack : float
         Suprema of log f(y|x), log f_Y, and masses as factors, are widened by it.
     covers : bool
@@ -116,6 +118,7 @@ class CertifiedEngine(LawMeasures):
         joint: Joint,
         *,
         reduced: bool = True,
+        many: bool = False,
         estimates: Estimates | None = None,
         information: Callable[[Joint], Bound] | None = None,
     ):
@@ -130,10 +133,14 @@ class CertifiedEngine(LawMeasures):
         normalised = statement(mechanism, joint.prior)
         self.given = self.joint = joint
         if reduced:
-            simpler = reduced_joint.on_a_line(joint) or reduced_joint.on_steps(joint)
+            simpler = (
+                reduced_joint.on_a_line(joint)
+                or reduced_joint.on_steps(joint)
+                or reduced_joint.on_clipped_counts(joint)
+            )
             self.joint = simpler or joint
         mechanism = self.joint.mechanism
-        self.secret = secret_of(self.joint.prior, jumps_of(mechanism))
+        self.secret = secret_of(self.joint.prior, jumps_of(mechanism), many)
         graphs = joint._memo.apart(("graphs", reduced), self._surfaces)  # the same in each figure
         self.surface, *of_atoms = (one.anew(self.secret) for one in graphs)
         self.at_atoms = dict(zip(mechanism.masses, of_atoms, strict=True))

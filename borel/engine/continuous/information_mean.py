@@ -1,4 +1,10 @@
-"""Mutual information over continuous outcomes: bands of them, cut where it is loose."""
+r"""Mutual information over continuous outcomes: bands of them, cut where it is loose.
+
+Of a countable secret let H be a head of mass :math:`1 - \varepsilon`, and S tell whether X is
+beyond it. Then
+:math:`I(X;Y) = I(S;Y) + (1 - \varepsilon) I(X;Y \mid H) + \varepsilon I(X;Y \mid H^c)`, where the
+first term is at most the entropy of S, and information of any prior at most maximal leakage.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +22,7 @@ if TYPE_CHECKING:
     from borel.engine.continuous.protocols import OutcomeEngine
     from borel.engine.kernels.leakage_on_boxes import Bands
 
+_LITTLE = 1e-11
 _IDLE = 3
 """After so many rounds that told next to nothing more will not."""
 
@@ -52,11 +59,12 @@ def mutual_information(engine: OutcomeEngine, tol: float) -> tuple[float, float]
     Raises
     ------
     NotEnclosed
-        Outcomes with a mass, or secrets beyond the head of a countable prior: what they add to an
-        integral of -g log g is not bounded by g.
+        Outcomes with a mass, or secrets beyond the head of a countable prior that have much.
     """
-    if len(engine.atoms) or engine.secret.rest:
-        raise NotEnclosed("the mutual information of outcomes with a mass, or of countable secrets")
+    if len(engine.atoms):
+        raise NotEnclosed("the mutual information of outcomes with a mass")
+    if engine.secret.rest:
+        return _by_head(engine, tol)
     deadline, turns, gaps = engine.deadline(), 0, np.zeros(0)
     before, idle = math.inf, 0
     part = InformationPartition(engine)
@@ -83,3 +91,16 @@ def mutual_information(engine: OutcomeEngine, tol: float) -> tuple[float, float]
     found = refine(enclose, cut, settled=settled, until=deadline, rounds=200)
     low, high = widened(np.array(found[0]), np.array(found[1]), engine.slack)
     return max(float(low), 0.0), float(high)
+
+
+def _by_head(engine: OutcomeEngine, tol: float) -> tuple[float, float]:
+    """Enclose the mutual information of a countable secret by that of a head."""
+    found = engine.head(_LITTLE)
+    if found is None:
+        raise NotEnclosed("the mutual information of secrets of a heavy tail")
+    head, left = found
+    inner, outer = mutual_information(head, tol)
+    low, high = widened(np.array(inner), np.array(outer), engine.slack)
+    most = engine.partition("pml").expectation("exp")[0][1]
+    more = left * (1 - math.log(left) + math.log(most)) if left > 0 else 0.0
+    return max(float(low) * (1 - left) * (1 - 2.0**-50), 0.0), float(high) + more * (1 + 2.0**-40)

@@ -24,6 +24,7 @@ from borel.engine.kernels.marginal_on_boxes import Marginal
 from borel.engine.kernels.means_far_out import FarMeans
 from borel.engine.kernels.outcome_regions import Regions
 from borel.engine.kernels.rows import Rows
+from borel.engine.kernels.settling_counts import settling
 from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.engine.problem import reduced_joint
 from borel.engine.problem.kernel_normalisation import power_total
@@ -113,6 +114,9 @@ class CertifiedOutcomes(CertifiedEngine):
     @cached_property
     def far_means(self) -> list[FarMeans]:
         """Bounds for outcomes far out, of means of a leakage that is not bounded there."""
+        if self.secret.rest:  # those of all numbers between the ones that counts lead to
+            found = settling(self.surface)
+            return [] if found is None else [FarMeans(found.surface)]
         forms = [bands.cover for bands in (self.bands, self.far_bands) if bands is not None]
         return [FarMeans(form, self.log_marginal_graph) for form in forms]
 
@@ -132,6 +136,11 @@ class CertifiedOutcomes(CertifiedEngine):
         if found is None:
             return None
         return self._same_of(reduced_joint.on_a_number(self.joint, found.graph, found.cover.secret))
+
+    def head(self, little: float) -> tuple[CertifiedOutcomes, float] | None:
+        """Return the engine of the likeliest secrets, and the mass of the others, if small."""
+        found = reduced_joint.on_head(self.joint, self.secret, little)
+        return None if found is None else (self._same_of(found[0]), found[1])
 
     @cached_property
     def end_means(self) -> EndMeans:
@@ -459,7 +468,15 @@ class CertifiedOutcomes(CertifiedEngine):
         ends = refine(enclose, cut, settled=settled, until=deadline, rounds=200)
         return ends if proof is None else proof
 
+    @cached_property
+    def finer(self) -> CertifiedOutcomes | None:
+        """The engine that looks at more counts, where a number that they lead to settles slowly."""
+        found = settling(self.surface) if self.secret.rest and not self.secret.light else None
+        return self._same_of(self.given, many=True) if found is not None and found.slowly else None
+
     def _expectation(self, kind: str, what: str, units: str) -> Bound:
+        if kind == "pml" and self.finer is not None:
+            return self.finer._expectation(kind, what, units)
         part = self.partition(kind)
         found = self._refined_mean(part, what, lambda: part.expectation(what))
         if isinstance(found, Bound):

@@ -13,6 +13,7 @@ from borel.engine.kernels import leakage_far_out, unbounded_secrets
 from borel.engine.kernels.essential_supremum import halves
 from borel.engine.kernels.leakage_on_boxes import Band
 from borel.engine.kernels.outcome_strips import strips_of
+from borel.engine.kernels.settling_counts import settling
 from borel.numerics.intervals.batched import LARGEST
 from borel.numerics.intervals.rounding import TINY
 from borel.probability.countable_law import Values
@@ -94,8 +95,11 @@ class Partition:
             one = engine.bands.cover.secret  # the ends of a summary
             marks += [float(one.lower[0]), float(one.upper[0])]
         if len(secret.atoms) and len(secret.atoms) <= 1024:
-            marks += [float(a) for a in secret.atoms[:, 0]]
-        marks = sorted({m for m in marks if line.lower < m < line.upper and math.isfinite(m)})
+            found = settling(engine.surface)
+            marks += list(secret.atoms[:, 0]) if found is None else found.marks()
+        marks = sorted(
+            {float(m) for m in marks if line.lower < m < line.upper and math.isfinite(m)}
+        )
         ends = [e for e in (line.lower, line.upper) if math.isfinite(e)]
         inner = sorted({*marks, *ends}) or [0.0]
         reach = max(1.0, inner[-1] - inner[0])
@@ -203,11 +207,9 @@ class Partition:
     def _rests(self, low: float, high: float) -> list[Any]:
         """Return what bounds the means over a box at an end of the outcomes."""
         finite, line = np.isfinite([low, high]), self.engine.line
-        if self.engine.secret.rest:
-            return []
         if not finite.all():
             return self.engine.far_means if finite.any() else []
-        at_end = low == line.lower or high == line.upper
+        at_end = (low == line.lower or high == line.upper) and not self.engine.secret.rest
         return [self.engine.end_means] if at_end and self.engine.secret.dim == 1 else []
 
     def _prove_infinite(self, low: np.ndarray, high: np.ndarray, out: np.ndarray) -> None:

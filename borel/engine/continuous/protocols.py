@@ -61,6 +61,10 @@ class OutcomeEngine(WithMasses, Protocol):
         """The engine of the one number that the kernel reads of several secrets."""
         ...
 
+    def head(self, little: float) -> tuple[OutcomeEngine, float] | None:
+        """Return the engine of the likeliest secrets, and the mass of the others, if small."""
+        ...
+
     def ceiling(self, kind: str = "pml") -> float:
         """Bound PML by log 1 / p_min for finitely many secrets."""
         ...

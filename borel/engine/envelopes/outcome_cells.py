@@ -22,9 +22,11 @@ from borel.engine.kernels import leakage_far_out
 from borel.engine.kernels.leakage_on_boxes import charged
 from borel.engine.kernels.marginal_on_boxes import ORDER
 from borel.engine.kernels.rows_on_boxes import rows_on_boxes, slopes_on_boxes
+from borel.engine.kernels.settling_counts import settling
 from borel.engine.kernels.unbounded_secrets import JUMPS
 from borel.engine.problem.secret_and_kernel import far_points
 from borel.errors import NotEnclosed
+from borel.numerics.graphs import float64
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import TINY, U, sum_outward
 from borel.numerics.jets import arithmetic
@@ -40,6 +42,7 @@ _MOST_CUT, _MOST_BOXES, _MOST_SHARED, _MOST_CELLS, _SOME = 128, 256, 16, 4000, 1
 _FAR, _THIN, _LOOSE, _ROUNDS = 1e-15, 1e-4, 1e-12, 40
 _RTOL = 1e-12
 _HEAD, _PIECES = 128, 32
+_MOST_POINTS, _FIRST_PARTS = 20, 4
 
 
 class OutcomeCells:
@@ -171,7 +174,7 @@ class HeadCells(OutcomeCells):
             return np.broadcast_to(found.lower, shape), np.broadcast_to(found.upper, shape)
 
         points = np.asarray(head.points, float)[sure]
-        points = np.append(points, far_points(engine.prior, engine._evaluate))
+        points = np.append(points, far_points(engine.prior))
         own = rows(points, points)
         ends = [_harmonic(*pair) for pair in zip(*head.boxes, strict=True)]
         low, high = (np.concatenate([points, *(pair[k] for pair in ends)]) for k in (0, 1))
@@ -300,12 +303,9 @@ class LineCells(OutcomeCells):
     """
 
     def __init__(self, engine: Any):
-        secret = engine.secret
-        if secret.rest or secret.dim > 1:
-            raise NotEnclosed(f"the envelope of secrets on {engine.joint.secret!r} over cells")
-        if len(secret.atoms) > _MOST_SECRETS:
-            raise NotEnclosed(f"the envelope of more than {_MOST_SECRETS} secrets over cells")
-        self.engine, self.secret = engine, secret
+        self.engine, self.secret, self.surface = engine, engine.secret, engine.surface
+        self.boxed = self.secret.continuous
+        self._require()
         self.jumps = bool(JUMPS & engine.surface.graph.operations)
         self._kept = defaultdict(KeptTable)
         self._secrets(*self._first_boxes())
@@ -333,6 +333,25 @@ class LineCells(OutcomeCells):
 
     # -- secrets ----------------------------------------------------------------------------------
 
+    def _require(self) -> None:
+        """Refuse other secrets."""
+        if self.secret.rest or self.secret.dim > 1:
+            raise NotEnclosed(f"the envelope of secrets on {self.engine.joint.secret!r} over cells")
+        if len(self.secret.atoms) > _MOST_SECRETS:
+            raise NotEnclosed(f"the envelope of more than {_MOST_SECRETS} secrets over cells")
+
+    def _atoms(self) -> Box:
+        """Return the atoms, as boxes."""
+        return (self.secret.atoms[:, 0],) * 2
+
+    def _have_mass(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return where boxes of secrets certainly have mass."""
+        return charged(self.surface, low[:, None], high[:, None])
+
+    def _logs(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return about log f(y|x)."""
+        return self.engine.joint.mechanism._logpdf(y, x)
+
     def _first_boxes(self) -> tuple[np.ndarray, np.ndarray]:
         """Cut the interval of a density evenly, and at its breaks; leave out where it is 0."""
         secret = self.secret
@@ -351,12 +370,12 @@ class LineCells(OutcomeCells):
 
     def _secrets(self, low: np.ndarray, high: np.ndarray) -> None:
         """Take boxes of the density, whose ends are points, and the atoms."""
-        atoms, surface = self.secret.atoms[:, 0], self.engine.surface
+        atoms = self._atoms()
         ends, nodes = (low, high), np.unique([*low, *high])
-        own = np.arange(len(atoms)) + len(nodes)
+        own = np.arange(len(atoms[0])) + len(nodes)
         self.left, self.right = (np.append(np.searchsorted(nodes, end), own) for end in ends)
         self.count = len(low)
-        self.boxes = np.append(low, atoms), np.append(high, atoms)
+        self.boxes = np.append(low, atoms[0]), np.append(high, atoms[1])
         # a box on the side of each point where the density is
         from_left = np.isin(nodes, low)
         width = 2.0**-40 * np.maximum(np.abs(nodes), np.ptp(nodes) if len(nodes) else 0.0)
@@ -366,11 +385,10 @@ class LineCells(OutcomeCells):
         )
         some = np.ones(0, bool)
         if len(nodes):
-            some = charged(surface, beside[0][:, None], beside[1][:, None])
-        self.charged = np.append(some, np.ones(len(atoms), bool))
-        at = np.append(nodes, atoms)
-        beside = np.append(beside[0], atoms), np.append(beside[1], atoms)
-        self.at, self.beside = (at, at), beside
+            some = self._have_mass(*beside)
+        self.charged = np.append(some, np.ones(len(atoms[0]), bool))
+        self.at = np.append(nodes, atoms[0]), np.append(nodes, atoms[1])
+        self.beside = np.append(beside[0], atoms[0]), np.append(beside[1], atoms[1])
         self.points = self.beside if self.jumps else self.at
         around = nodes - width, nodes + width
         if self.secret.continuous:
@@ -400,7 +418,7 @@ class LineCells(OutcomeCells):
                 distance = 2.0 ** (power / 2)
                 place = start[-1 if k else 0] + sign * distance
                 with np.errstate(all="ignore"):
-                    logs = self.engine.joint.mechanism._logpdf(np.full(len(few), place), few)
+                    logs = self._logs(np.full(len(few), place), few)
                 mass = float(np.nan_to_num(np.exp(np.max(logs)), nan=0.0)) * distance
                 out.append(place)
                 core[k] = place if mass > _THIN else core[k]
@@ -416,7 +434,7 @@ class LineCells(OutcomeCells):
             low, high = self.low[rows], self.high[rows]
             middle = low + (high - low) / 2
             with np.errstate(all="ignore"):
-                logs = self.engine.joint.mechanism._logpdf(middle[None, :], few[:, None])
+                logs = self._logs(middle[None, :], few[:, None])
                 shift = np.max(np.broadcast_to(logs, (len(few), len(middle))), axis=0)
             shift = np.where(np.isfinite(shift), shift, 0.0)
             law, _, logs = self.engine.bands.law(low, high, shift, _RTOL, until)
@@ -435,7 +453,7 @@ class LineCells(OutcomeCells):
         def compute(x: Box, rows: np.ndarray) -> np.ndarray:
             y = self.low[rows], self.high[rows]
             inner, outer = ((part[0][:, rows], part[1][:, rows]) for part in logs)
-            found = rows_on_boxes(self.engine.surface, x, y, shift[rows], (inner, outer))
+            found = rows_on_boxes(self.surface, x, y, shift[rows], (inner, outer))
             return np.array(found).reshape(4, len(x[0]), len(rows))
 
         found = self._kept[name].over(x, (self.low, self.high), compute)
@@ -445,7 +463,7 @@ class LineCells(OutcomeCells):
         """Enclose log f, and its slope in the secret, on boxes of secrets over the intervals."""
 
         def compute(x: Box, rows: np.ndarray) -> np.ndarray:
-            found = slopes_on_boxes(self.engine.surface, x, (self.low[rows], self.high[rows]))
+            found = slopes_on_boxes(self.surface, x, (self.low[rows], self.high[rows]))
             return np.array(found).reshape(4, len(x[0]), len(rows))
 
         found = self._kept[name].over(x, (self.low, self.high), compute)
@@ -464,7 +482,7 @@ class LineCells(OutcomeCells):
         rows = self._rows("points", self.points, shift, logs)
         sure = np.broadcast_to(self.charged[:, None], rows[0][0].shape)
         most, least = rows, rows
-        if self.secret.continuous:
+        if self.boxed:
             whole = self._rows("boxes", self.boxes, shift, logs)
             slope = self._slopes("boxes slopes", self.boxes)[1]
             most, least = self._extremes(rows, whole, slope, self.jumps)
@@ -517,7 +535,7 @@ class LineCells(OutcomeCells):
         )
         known = float(sum_outward(*self.law)[0])
         self.far = self._beyond(max(0.0, 1.0 - known + 2.0**-50))
-        if not self.secret.continuous:
+        if not self.boxed:
             top = ceilings((self.secret.weight_low, self.secret.weight_high))[:, None]
             self.ratio = self.ratio[0], np.minimum(self.ratio[1], top)
 
@@ -563,7 +581,7 @@ class LineCells(OutcomeCells):
         sides = [(a, b) for a, b in sides if a < b]
         if not sides:
             return 0.0, 0.0, 0.0
-        if not self.secret.continuous:
+        if not self.boxed:
             top = float(ceilings((self.secret.weight_low, self.secret.weight_high)).max())
             return mass, mass * top * (1 + 4 * U), top
         for a, b in sides:
@@ -579,7 +597,7 @@ class LineCells(OutcomeCells):
         kernel, law = ((a + b) / 2 for a, b in (self.kernel, self.law))
         middle = np.where(self.sure, kernel, self.kernel[0 if sign > 0 else 1]), law
         whole = not self.far[0] > 0
-        if not self.secret.continuous:
+        if not self.boxed:
             low, high = self.ratio if sign > 0 else batched.negative(self.ratio)
             spread = Spread(low, high, self.flat, self.far)
             one = Programme(sign, self.kernel, self.law, middle=middle, spread=spread, whole=whole)
@@ -663,6 +681,55 @@ class LineCells(OutcomeCells):
         return np.nan_to_num(extra[: self.count], posinf=1.0).sum(axis=1)
 
 
+class NumberCells(LineCells):
+    """Cells of a countable secret that a kernel reads through a number that settles down.
+
+    The likeliest counts are points, and so are those far out. The numbers of all others are in
+    intervals, boxes that count from above with the largest density at each outcome.
+    """
+
+    def _require(self) -> None:
+        """Take the numbers of the secrets; refuse others, and outcomes of positive mass."""
+        numbers, x = settling(self.surface), self.secret.atoms[:, 0]
+        if numbers is None or len(self.engine.atoms) or self.engine.bands is None:
+            raise NotEnclosed(f"the envelope of secrets on {self.engine.joint.secret!r} over cells")
+        likely = np.argsort(-self.secret.weight_high, kind="stable")[:_MOST_POINTS]
+        ends = float(x[likely].min()), float(x[likely].max())
+        inside = (ends[0] <= x) & (x <= ends[1])
+        rest = [*zip(self.secret.rest, numbers.rest, strict=True)]
+        if inside.sum() > _MOST_SECRETS or any(a <= ends[1] and b >= ends[0] for (a, b), _ in rest):
+            raise NotEnclosed("the envelope of counts that are apart from each other, over cells")
+        others = [*((v, v) for v in x[~inside]), *self.secret.rest]
+        at = [*zip(*(end[~inside] for end in numbers.atoms), strict=True), *numbers.rest]
+        hulls = []
+        for beyond in (lambda box: box[1] < ends[0], lambda box: box[0] > ends[1]):
+            some = [pair for box, pair in zip(others, at, strict=True) if beyond(box)]
+            if some:
+                hulls.append((min(a for a, _ in some), max(b for _, b in some)))
+        chosen = inside | (self.secret.weight_high == 0)
+        self.surface, self.boxed = numbers.surface, True
+        self._places = numbers.atoms[0][chosen], numbers.atoms[1][chosen]
+        self._hulls = sorted((a, b if a < b else math.nextafter(b, math.inf)) for a, b in hulls)
+
+    def _atoms(self) -> Box:
+        """Return the numbers of the points."""
+        return self._places
+
+    def _have_mass(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return nothing: an end of an interval of numbers need not be one of a count."""
+        return np.zeros(len(low), bool)
+
+    def _logs(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return about log f at a number."""
+        return float64.evaluate(self.surface.graph, {"y": y, "x": x})
+
+    def _first_boxes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the intervals, which may overlap, cut evenly."""
+        cuts = [np.linspace(a, b, _FIRST_PARTS + 1) for a, b in self._hulls]
+        low, high = (np.concatenate([c[part] for c in cuts]) for part in (np.s_[:-1], np.s_[1:]))
+        return low, high
+
+
 def cells_of(engine: Any) -> OutcomeCells:
     """Return the cells of a joint.
 
@@ -677,5 +744,5 @@ def cells_of(engine: Any) -> OutcomeCells:
     if isinstance(engine, CountableEngine):
         return (HeadCells if engine._finite_prior is None else CountableCells)(engine)
     if isinstance(engine, CertifiedEngine):
-        return LineCells(engine)
+        return (NumberCells if engine.secret.rest else LineCells)(engine)
     raise NotEnclosed(f"no cells of outcomes for {engine.joint.outcome!r}")

@@ -43,6 +43,7 @@ from borel.engine.infinite import marginal_order as marginal
 from borel.engine.infinite.pair_proof import Pairs
 from borel.engine.infinite.ray_candidates import Rays
 from borel.engine.infinite.slope_proof import slope_along
+from borel.engine.kernels.settling_counts import settling
 from borel.engine.problem.proof import Proof
 from borel.numerics.germs.interpreter import PowerProgram, slack
 from borel.numerics.germs.order_bounds import Orders, Ray, better, of_linear, of_log
@@ -351,6 +352,8 @@ class Search(Rays):
 
     def _slope(self, kind: str, y: Ray, t0: float) -> Proof | None:
         """Find a log-kernel that is steeper and steeper in the secret, in one direction."""
+        if self.secret.rest:
+            return self._slope_in_number(kind, y, t0)
         found = slope_along(self.graph, self.secret, y, t0) if self.smooth else None
         if found is None:
             return None
@@ -363,6 +366,28 @@ class Search(Rays):
         # on a bounded interval every outcome leaks a finite amount
         grows = bool(np.isfinite([self.secret.lower, self.secret.upper]).all())
         return self._proof(y, None, words, False if grows else None)
+
+    def _slope_in_number(self, kind: str, y: Ray, t0: float) -> Proof | None:
+        """Find such a log-kernel of the number that counts lead to.
+
+        With b the last number in its direction f_Y / sup f <= E e^(-S |b - g(X)|), which goes to 0
+        if no count has the number b; and f_Y / inf f is unbounded if two numbers have mass.
+        """
+        numbers = settling(self.engine.surface)
+        if numbers is None or not self.secret.along_y:
+            return None
+        lows, highs = (ends[self.secret.weight_low > 0] for ends in numbers.atoms)
+        apart = len(lows) > 0 and highs.min() < lows.max()
+        if not (numbers.direction if kind == "pml" else apart):
+            return None
+        found = slope_along(numbers.surface.graph, numbers.surface.secret, y, t0)
+        if found is None or (kind == "pml" and found[0] != numbers.direction):
+            return None
+        words = (
+            f"{kind.upper()} is unbounded: along {y.words}, the slope of log f(y|x) in the number "
+            f"by which it depends on x tends to {'' if found[0] > 0 else 'minus '}infinity"
+        )
+        return self._proof(y, None, words, False)
 
     def _pair(self, kind: str, y: Ray, t0: float) -> Proof | None:
         """Find two secrets of positive mass, one of which is favoured without bound."""

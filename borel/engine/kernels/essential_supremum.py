@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
+from borel.engine.kernels import settling_counts
 from borel.engine.kernels.unbounded_secrets import JUMPS, middle
 from borel.engine.problem.secret_and_kernel import Surface, boxes, chosen, merged
 from borel.numerics.intervals import batched
@@ -191,6 +192,11 @@ def extremes(
                 size = np.maximum(np.abs(around.slope[0]), np.abs(around.slope[1]))
                 more = more + around.half * size * (1 + 2.0**-50)
             more = np.where(np.isnan(more), np.inf, more + np.abs(more) * 2.0**-50)
+            found = settling_counts.settling(surface)
+            if found is not None and y is not None and surface.needs_y:
+                seen = around.centre, around.half, around.slope
+                beside = settling_counts.over_rest_beside(found, y, n, sign, *seen)
+                more = np.minimum(more, beside)
         done = np.maximum(done, more)
     if secret.continuous:
         work = _initial(secret, n)
@@ -265,6 +271,10 @@ def over_rest(
         value = value if sign > 0 else batched.negative(value)
         top = np.broadcast_to(value[1], n)
         out = np.maximum(out, np.where(np.isnan(top), np.inf, top))
+    found = settling_counts.settling(surface) if rest is None else None
+    if found is not None:
+        at = None if y is None or not surface.needs_y else y
+        out = np.minimum(out, settling_counts.over_rest(found, at, n, sign))
     return out
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.kernels import unbounded_secrets
+from borel.engine.kernels import settling_counts, unbounded_secrets
 from borel.engine.kernels.jumps_far_out import jumps_far_out
 from borel.engine.kernels.leakage_on_boxes import charged
 from borel.engine.problem.secret_and_kernel import boxes
@@ -25,6 +25,7 @@ from borel.numerics.jets.interpreter import Program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from borel.engine.kernels.settling_counts import Settling
     from borel.engine.problem.secret_and_kernel import Secret, Surface
     from borel.numerics.intervals.batched import Box
 
@@ -42,8 +43,13 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
     atoms of a prior are points of that interval: the slope of the formula leads from one to the
     next.
     """
-    if surface.secret.dim != 1 or surface.secret.rest:
+    if surface.secret.dim != 1:
         return 0.0, np.inf
+    if surface.secret.rest:
+        found = settling_counts.settling(surface)
+        return (
+            (0.0, np.inf) if found is None else of_numbers(found, surface.secret, kind, low, high)
+        )
     ends, places = _ends(surface.secret), surface.secret.atoms[:, 0]
     if not ends[0] < ends[1]:
         return 0.0, np.inf
@@ -90,6 +96,48 @@ def of_rows(surface: Surface, kind: str, low: float, high: float) -> tuple[float
     if kind == "pml":
         logs = [(-high_, -low_) for low_, high_ in logs]
     return tuple(max(0.0, *(v[k] for v in logs)) for k in (0, 1))  # type: ignore[return-value]
+
+
+def of_numbers(
+    found: Settling, secret: Secret, kind: str, low: float, high: float
+) -> tuple[float, float]:
+    """Enclose the leakage of a countable secret, as one of the numbers that its counts lead to.
+
+    Between the least number and the largest log f rises as its slope tells. The mass beyond the
+    head may lie on any of the numbers there.
+    """
+    line = found.surface
+    least, most = float(line.secret.lower[0]), float(line.secret.upper[0])
+    marks = [*found.atoms[0], *found.atoms[1], *(v for pair in found.rest for v in pair)]
+    cuts = np.unique([*np.linspace(least, most, _PIECES + 1), *marks])
+    best = 0.0, np.inf
+    with np.errstate(all="ignore"):
+        for _, rise_ in rises(line, cuts, low, high):
+            atoms = _between_cuts(rise_, cuts, *found.atoms)
+            rest = _between_cuts(rise_, cuts, *np.array(found.rest).T)
+            most = max(rest[1].max(), atoms[1].max())  # an atom may have a part of that mass
+            beyond = batched.exp((rest[0].min(), most))[1] * secret.rest_mass
+            parts = [_weighted(atoms, secret), (0.0, float(beyond) * (1 + 2.0**-50))]
+            extremes_ = [
+                (atoms[0].max(), max(atoms[1].max(), rest[1].max())),
+                (min(atoms[0].min(), rest[0].min()), atoms[1].min()),
+            ]
+            new = _figure(kind, parts, *extremes_)
+            best = max(best[0], new[0]), min(best[1], new[1])
+        if best[0] > 0 and not alive(line, low, high):
+            best = 0.0, best[1]
+    return best if best[0] <= best[1] else (0.0, np.inf)
+
+
+def _between_cuts(rise_: Rise, cuts: np.ndarray, low: np.ndarray, high: np.ndarray) -> Box:
+    """Enclose how log f rises up to numbers that are known between two cuts."""
+    at = arithmetic.joined(batched.each(rise_.at_left, lambda v: v[:1]), rise_.at_right)
+    first, last = np.searchsorted(cuts, low), np.searchsorted(cuts, high)
+    out = at[0][first].copy(), at[1][first].copy()
+    for k in np.flatnonzero(first < last):
+        pieces = slice(first[k], last[k])
+        out[0][k], out[1][k] = rise_.bottom[pieces].min(), rise_.top[pieces].max()
+    return out
 
 
 def _log(total: tuple[float, float]) -> tuple[float, float]:
@@ -340,6 +388,17 @@ def _from_end(
     sure = secret.weight_low > 0
     top_low = max([top_low, *at_atoms[0][sure]])
     bottom_high = min([bottom_high, *at_atoms[1][sure]])
+    return _figure(kind, parts, (top_low, top), (bottom, bottom_high))
+
+
+def _figure(
+    kind: str,
+    parts: list[tuple[float, float]],
+    most: tuple[float, float],
+    least: tuple[float, float],
+) -> tuple[float, float]:
+    """Enclose a leakage from log f - log f(y|x0): parts of its mean, its supremum and infimum."""
+    (top_low, top), (bottom, bottom_high) = most, least
     total = batched.total(
         (np.array([p[0] for p in parts]), np.array([p[1] for p in parts])), axis=0
     )

@@ -166,7 +166,8 @@ def _beyond_atoms(surface: Surface, ys: Outcomes, n: int) -> Box:
     """Enclose what the secrets beyond the head of a countable prior add to f_Y e^-shift."""
     from borel.engine.kernels.essential_supremum import over_rest
 
-    top = over_rest(surface, (ys.low, ys.high), n, 1.0)
+    box, light = (ys.low, ys.high), surface.secret.light
+    top = np.maximum(over_rest(surface, box, n, 1.0), over_rest(surface, box, n, 1.0, light))
     with np.errstate(invalid="ignore"):
         scaled = batched.exp(batched.subtract(batched.point(top), batched.point(ys.shift)))[1]
         most = scaled * surface.secret.rest_mass * (1 + 2.0**-50) + 2.0**-1060
@@ -188,9 +189,11 @@ def atoms_in_y(surface: Surface, ys: Outcomes, n: int) -> Box:
 
 def _at_atoms(surface: Surface, ys: Outcomes, index: np.ndarray) -> Box:
     secret = surface.secret
-    x = [batched.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]
+    some = secret.weight_high > 0 if secret.light else np.ones(len(secret.atoms), bool)
+    x = [batched.point(secret.atoms[None, None, some, j]) for j in range(secret.dim)]
     part = jets_in_y(surface.programs(ys.shift)[0], surface, ys, index, x, None, 2)
-    return batched.multiply(part, (secret.weight_low[None, None], secret.weight_high[None, None]))
+    weights = secret.weight_low[None, None, some], secret.weight_high[None, None, some]
+    return batched.multiply(part, weights)
 
 
 def _cover(secret, n: int):

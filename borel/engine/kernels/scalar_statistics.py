@@ -24,6 +24,7 @@ import numpy as np
 from borel import settings
 from borel.engine.kernels.essential_supremum import extremes
 from borel.engine.kernels.starting_points import guess
+from borel.engine.kernels.unbounded_secrets import continuous
 from borel.engine.problem.secret_and_kernel import Secret, Surface, boxes
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import Graph
@@ -34,11 +35,6 @@ from borel.numerics.jets.interpreter import Program
 NAME = "x"
 _PATIENCE, _APART, _LOOSE = 0.5, 2.0**-34, 2.0**-32
 
-_CONTINUOUS = frozenset(
-    """add subtract multiply divide negative positive square sqrt power reciprocal absolute
-    maximum minimum exp expm1 log log1p logaddexp tanh sin cos arctan special.expit""".split()
-)
-"""Operations of g: its value at a corner is the limit of those beside it, which hold almost all."""
 _ANALYTIC = frozenset(
     """add subtract multiply negative positive square power exp expm1 tanh sin cos arctan
     special.expit""".split()
@@ -88,9 +84,7 @@ def summary(surface: Surface) -> Summary | None:
 def _ends(surface: Surface, g: Graph) -> list[tuple[float, ...]] | None:
     """Enclose the ends of the values of a function of the secret, if it is as above."""
     secret = surface.secret
-    # slopes do not tell of a jump at a face or a corner, as that of 0^x at 0
-    powers = [args[1] for op, args in g.nodes if op == "power"]
-    if not g.operations <= _CONTINUOUS or any(g.nodes[k][0] != "const" for k in powers):
+    if not continuous(g):  # its value at a corner is the limit of those beside it
         return None
     program = Program(g)
     a, b = secret.lower[None], secret.upper[None]

@@ -28,11 +28,25 @@ if TYPE_CHECKING:
 
 JUMPS = TRUTHS | STEPS | {"where", "remainder", "floor_divide"}
 """Operations that jump: what they lead to is not known by its slopes."""
+_CONTINUOUS = frozenset(
+    """add subtract multiply divide negative positive square sqrt power reciprocal absolute
+    maximum minimum exp expm1 log log1p logaddexp tanh sin cos arctan special.expit""".split()
+)
 _LEVELS = (1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5)
 _PIECES = 20
 _NEAR_0 = 2.0**-6
 _FARTHEST = 45.0  # sinh of that is 1.7e19
 _FARTHEST_CUT, _LITTLE = 1e13, 1e-12
+
+
+def continuous(graph: Graph) -> bool:
+    """Return whether a function is seen to be continuous where its slopes are bounded.
+
+    Slopes, known almost everywhere, do not tell of a jump at a single point, as that of 0^x at 0.
+    """
+    powers = [args[1] for op, args in graph.nodes if op == "power"]
+    constant = all(graph.nodes[k][0] == "const" for k in powers)
+    return constant and graph.operations <= _CONTINUOUS
 
 
 def may_jump(graph: Graph, box: dict[str, tuple[float, float]]) -> bool:

@@ -44,6 +44,8 @@ _HEAD, _LARGEST_HEAD = 64, 2048
 _LITTLE = 2.0**-44
 """A mass beyond the head that is small enough, as known from the sum of rounded masses."""
 _FAR = 2.0 ** np.array([12, 24, 36, 48])
+_MANY = 512
+_FAR_MANY = np.rint(2.0 ** np.concatenate([np.arange(9, 14, 1 / 32), np.arange(14, 49, 1 / 2)]))
 _TRIFLE = 1e-30
 """Points at the ends of a head that weigh less are not looked at one by one."""
 
@@ -76,6 +78,8 @@ class Secret:
         Boxes that hold the other points of a countable prior.
     rest_mass : float
         The mass of all of them, at most.
+    light : tuple of pairs
+        Boxes of atoms whose masses are part of it as well.
     along_y : bool
         Whether every large integer has positive mass, of a countable prior.
     miss : float
@@ -100,6 +104,7 @@ class Secret:
     weight_high: np.ndarray = field(default_factory=lambda: np.zeros(0))
     rest: tuple[tuple[float, float], ...] = ()
     rest_mass: float = 0.0
+    light: tuple[tuple[float, float], ...] = ()
     along_y: bool = False
     miss: float = 0.0
     assumptions: list[str] = field(default_factory=list)
@@ -132,8 +137,17 @@ class Secret:
         return self.memo.fact(key, lambda: mass(a, b))
 
 
-def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
+def secret_of(prior: Measure, breaks: tuple[float, ...], many: bool = False) -> Secret:
     """Return the prior as the certified kernels see it.
+
+    Parameters
+    ----------
+    prior : Measure
+        The law of the secret.
+    breaks : tuple of float
+        Where the kernel may jump.
+    many : bool
+        Whether to look at hundreds of counts one by one, whatever their masses, if they are counts.
 
     Raises
     ------
@@ -145,7 +159,7 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     if on.kind == "finite" and prior._probabilities is not None:
         return _finite(prior, names)
     if on.kind == "countable" and on.dim == 1:
-        return _countable(prior)
+        return _countable(prior, many)
     factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
     if not all(isinstance(a, Interval) for a in factors):
         raise NotEnclosed(f"certified figures for secrets on {on!r} are not in this version")
@@ -236,7 +250,7 @@ def _finite(prior: Measure, names: tuple[str, ...]) -> Secret:
     return out
 
 
-def _countable(prior: Measure) -> Secret:
+def _countable(prior: Measure, many: bool) -> Secret:
     """Return a head of points that certainly have mass, and boxes with all that is beyond."""
     if prior.density is None:
         raise NotEnclosed("the prior has no density")
@@ -246,39 +260,52 @@ def _countable(prior: Measure) -> Secret:
         low, high = interpreter.exponential(interpreter.evaluate(graph, named))
         return Enclosure(np.maximum(low, 0.0), np.maximum(high, 0.0))
 
-    count = _HEAD
+    count = _MANY if many else _HEAD
     while True:
         head = head_of_prior(prior, count, evaluate)
         if head.tail <= _LITTLE or count >= _LARGEST_HEAD:
             break
         count *= 2
-    head = trimmed(head, _TRIFLE)
+    whole, head = head, trimmed(head, _TRIFLE)
     sure, none = head.low > 0, np.zeros(0)
-    far = far_points(prior, evaluate)  # their masses are part of what is beyond
+    far = far_points(prior, whole.points if many else None)
+    far = far[~np.isin(far, head.points)]  # their masses are part of what is beyond
     nothing = np.zeros(len(far))
     out = Secret(("x",), none, none, atoms=np.append(head.points[sure], far)[:, None])
     out.weight_low = np.append(head.low[sure], nothing)
     out.weight_high = np.append(np.minimum(head.high[sure], 1.0), nothing)
     # a point that may have no mass is one of those beyond
     doubtful = [(float(x), float(x)) for x in head.points[~sure & (head.high > 0)]]
-    out.rest = (*zip(*(v.tolist() for v in head.boxes), strict=True), *doubtful)
+    boxes = [*zip(*(v.tolist() for v in head.boxes), strict=True)]
+    if many and np.isin(whole.points, [*head.points, *far]).all():
+        out.light = tuple(box for box in boxes if math.isfinite(box[1] - box[0]))
+        boxes = [*zip(*(v.tolist() for v in whole.boxes), strict=True)]
+    out.rest = (*boxes, *doubtful)
     out.rest_mass = head.tail + float(head.high[~sure].sum()) * (1 + 2.0**-40)
     out.along_y = charged_along(prior)
     out.assumptions = assumed(prior)
     return out
 
 
-def far_points(prior: Measure, evaluate: Callable[..., Enclosure]) -> np.ndarray:
-    """Return points far out that certainly have mass: where a kernel that settles down is known."""
+def far_points(prior: Measure, near: np.ndarray | None = None) -> np.ndarray:
+    """Return points far out that certainly have mass: where a kernel that settles down is known.
+
+    With some points ``near`` by these are among them, and those further out are many.
+    """
     assert isinstance(prior.on, Integers)
     low, high = prior.on.lower, prior.on.upper
-    places = np.concatenate([-_FAR if low is None else [], _FAR if high is None else []])
+    away = _FAR if near is None else _FAR_MANY
+    places = np.concatenate([-away if low is None else [], away if high is None else []])
+    if near is not None:
+        places = np.union1d(places, near)
     inside = places >= (-math.inf if low is None else low)
     inside &= places <= (math.inf if high is None else high)
     places = places[inside]
     if (prior.family or ("",))[0] in POSITIVE_COUNTS:
         return places
-    return places[evaluate(prior.density, {"x": (places, places)}).lower > 0]
+    # a mass that no float holds has a logarithm
+    low, _ = interpreter.evaluate(log_graph(prior.density), {"x": (places, places)})  # type: ignore[arg-type]
+    return places[np.broadcast_to(low, places.shape) > -np.inf]
 
 
 def charged_along(prior: Measure) -> bool:

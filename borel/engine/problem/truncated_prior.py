@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.engine.problem.prior_normalisation import miss
-from borel.errors import InvalidInput, NotYet
-from borel.numerics.intervals import rounding
-from borel.numerics.intervals.rounding import TINY, U
-from borel.probability.alphabets import Integers
-from borel.probability.measure import declared_tail
+from borel.errors import InvalidInput, NotEnclosed, NotYet
+from borel.numerics.intervals import interpreter, rounding
+from borel.numerics.intervals.rounding import NORMAL, TINY, Enclosure, U
+from borel.probability.alphabets import Finite, Integers
+from borel.probability.measure import Measure, declared_tail
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.numerics.intervals.rounding import Enclosure
     from borel.probability.density import Density
-    from borel.probability.measure import Measure
 
+_BEYOND = 256
+"""So many masses are summed beyond a point."""
+_LOOSE = 1e-8
+"""How far off a mass of a clipped prior may be, relatively: all of them are taken to be so."""
 _WHOLE = 1 << 53
 """Integers up to here are floats; beyond, a kernel in floats is one of another outcome."""
 
@@ -127,6 +129,40 @@ def check_whole(points: np.ndarray, name: str) -> None:
         )
 
 
+def law_of_clipped(prior: Measure, last: int) -> Measure | None:
+    """Return the law of min(X, last) for a prior on integers with a lower end.
+
+    None where the sum of the prior is not proved, or where a mass is not well known: P{X >= last}
+    is the sum of the masses of a head, and what is beyond, of which only the size is known.
+    """
+    if prior.density is None or prior.density.graph is None or assumed(prior):
+        return None
+    graph, log = prior.density.graph, prior.density.log
+
+    def evaluate(_: Density, named: dict[str, tuple]) -> Enclosure:
+        ends = interpreter.evaluate(graph, named)
+        low, high = interpreter.exponential(ends) if log else ends
+        return Enclosure(np.maximum(low, 0.0), np.maximum(high, 0.0))
+
+    try:
+        head = head_of_prior(prior, 2 * (last - int(head_of(prior.on, 1)[0])) + _BEYOND, evaluate)
+    except NotEnclosed:
+        return None
+    below = head.points < last
+    rest = rounding.sum_outward(head.low[~below], head.high[~below])
+    low = np.append(head.low[below], float(rest[0]))
+    high = np.append(head.high[below], np.nextafter(float(rest[1]) + head.tail, np.inf))
+    sure, p = high > 0, low / 2 + high / 2
+    if not (low[sure] > NORMAL / U).all():
+        return None
+    spread = float(((high - low)[sure] / p[sure]).max(initial=0.0)) / 2
+    if spread > _LOOSE:
+        return None
+    labels = [*head.points[below].tolist(), float(last)]
+    off = spread * (1 + 2.0**-40) + 2.0**-50
+    return Measure(p, Finite(labels), name="clipped", rounding=off, _check=False)
+
+
 def trimmed(head: Head, least: float) -> Head:
     """Return a head without the points at its ends that weigh at most ``least`` on each side.
 
@@ -154,4 +190,12 @@ def trimmed(head: Head, least: float) -> Head:
     )
 
 
-__all__ = ["Head", "assumed", "check_whole", "head_of_prior", "over_sum", "trimmed"]
+__all__ = [
+    "Head",
+    "assumed",
+    "check_whole",
+    "head_of_prior",
+    "law_of_clipped",
+    "over_sum",
+    "trimmed",
+]
