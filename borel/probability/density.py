@@ -323,6 +323,15 @@ class Density(HoldsFunctions):
         low, high = interpreter.evaluate(self.graph, boxes)
         return interpreter.exponential((low, high)) if self.log else (low, high)
 
+    def gives_numbers(self, graph: Graph) -> bool:
+        """Return whether a function of the same inputs is a number all over the alphabets."""
+        from borel.numerics.intervals.domains import has_values
+
+        ranges = ranges_of(self)
+        return {*graph.inputs} <= {*ranges} and has_values(
+            graph, {name: ranges[name] for name in graph.inputs}
+        )
+
     def turns(self, argument: str, **known: float) -> tuple[np.ndarray, ...]:
         """Return where the graph takes another branch, for each factor of an argument."""
         names = self.graph_names(argument)

@@ -103,7 +103,8 @@ def totals_of(
 
 def plain(density: Density) -> Graph:
     """Return the graph of a density itself, with the inputs ``y`` and those of x."""
-    build = GraphBuilder(rewrite.simplified(density.graph))  # type: ignore[arg-type]
+    graph = rewrite.simplified(density.graph, density.gives_numbers)  # type: ignore[arg-type]
+    build = GraphBuilder(graph)
     return build.graph(build.add("exp", *build.roots) if density.log else build.roots[0])
 
 

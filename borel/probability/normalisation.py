@@ -188,7 +188,7 @@ def integral_of(
     if not {*density.graph.inputs} <= {"x"}:
         return None
     try:
-        graph = Prepared(product([(simplified(density.graph), density.log)]))
+        graph = Prepared(product([(simplified(density.graph, density.gives_numbers), density.log)]))
     except NotEnclosed:  # an operation that is not there in Arb
         return None
     about: dict[str, Any] = {"rel_tol": rel_tol, "bits": _BITS, "until": math.inf}

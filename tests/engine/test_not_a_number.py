@@ -403,3 +403,34 @@ def test_infinity_at_one_of_the_first_secrets_is_refused():
     )
     with pytest.raises(bl.InvalidInput, match="got nan at y = 0, x = 41"):
         bl.pml(bl.poisson(mu=2) * mech)(1)
+
+
+ORDINARY = {  # numbers on x >= 0, though not by their operations alone
+    "odds": lambda w: (w / (1 + w), 1 - w / (1 + w)),
+    "logistic": lambda w: (bell(w), 1 - bell(w)),
+    "square": lambda w: (1 / (1 + w) - (1 / (1 + w)) ** 2, 1 - 1 / (1 + w) + (1 / (1 + w)) ** 2),
+    "shift": lambda w: ((w + 0.25) - w, 0.75),
+}
+
+
+SECRETS = [np.sqrt, lambda x: (1 + x) / (2 + x), lambda x: np.log(2 + x)]
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [(name, of) for name in ORDINARY for of in (SECRETS if name != "square" else [lambda x: x])],
+)
+def test_what_is_a_number_on_the_alphabet_cancels(name, of):
+    """A rule that asks for numbers takes the secrets that there are."""
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y == 0, *ORDINARY[name](of(x))),
+        secret=bl.Integers(0, None),
+        outcome=bl.Finite([0, 1]),
+    )
+    found = bl.pml(bl.poisson(mu=2) * mech)(1)
+    assert found.status == "exact"
+    x = np.arange(80.0)
+    weights = np.exp(x * np.log(2) - 2 - special.gammaln(x + 1))
+    rows = np.broadcast_to(ORDINARY[name](of(x))[1], x.shape)
+    least = np.log(rows.max() / (weights @ rows))  # secrets beyond may leak more
+    assert least <= found.upper + 1e-12

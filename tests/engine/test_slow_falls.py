@@ -341,3 +341,25 @@ def test_trends(name):
     assert (seen[0] != 0).sum() == known.get(name, (seen[0] != 0).sum())
     if name == "a peak":
         assert (seen[0] == 0).all() and (seen[1] == -1).all()
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_the_last_secret_of_a_head_may_have_no_mass(side):
+    """A prior without secrets between 50 and 32770: f(y|x) falls beyond, from what is no secret."""
+    line, c, whole = bl.Integers(*(0, None)[::side]), 32768, 1 - 0.5**51
+    prior = bl.Measure(
+        lambda x: np.where((side * x > 50) & (side * x < 32770), 0, 0.5 ** (side * x + 1) / whole),
+        on=line,
+    )
+    mech = bl.Mechanism(
+        lambda y, x: (1 - (c - 1) / (side * x + c)) * ((c - 1) / (side * x + c)) ** y,
+        secret=line,
+        outcome=N0,
+    )
+    with mp.workdps(30):
+        of = lambda x, y: (1 - mp.mpf(c - 1) / (x + c)) * (mp.mpf(c - 1) / (x + c)) ** y  # noqa: E731
+        for y in (1, 3):
+            mean = mp.fsum(mp.mpf(0.5) ** (x + 1) / whole * of(x, y) for x in range(51))
+            truth = mp.log(max(of(x, y) for x in (*range(51), *range(32770, 40000, 7))) / mean)
+            found = bl.pml(prior * mech)(y)
+            assert found.lower <= truth * (1 + mp.mpf(10) ** -12) and truth <= found.upper

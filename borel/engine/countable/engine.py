@@ -323,15 +323,14 @@ class CountableEngine(CountableMeasures):
             if not start >= 2:
                 return top, rest
             known &= trends_of(graph, side, self._ranges, ys[:, 0], start) != 0
-            ends = tuple(
-                np.sort(np.array([side * _END, at])) for at in (side * _END, side * np.inf)
-            )
-            point, box = (
+            places_ = (side * start,) * 2, (side * _END,) * 2, (side * _END, side * np.inf)
+            first, point, box = (
                 self._evaluate(self.mechanism.density, {"y": (ys, ys), "x": (a[:1], a[1:])})
-                for a in ends
+                for a in map(np.sort, places_)
             )
             low = np.maximum(low, point.lower[:, 0])
-            high = np.maximum(high, box.upper[:, 0])
+            # the last secret of the head may be one without mass
+            high = np.maximum(high, np.maximum(first.upper, box.upper)[:, 0])
         place = np.flatnonzero(open_)[known]
         found, most = np.array(top.lower), np.array(rest.upper)
         found[place] = np.maximum(found[place], low[known])

@@ -54,7 +54,10 @@ class CountMasses:
             for name in density.graph.inputs
             if name != "x"
         }
-        program, count = DrawProgram(simplified(density.graph), parameters), _FIRST
+        program, count = (
+            DrawProgram(simplified(density.graph, density.gives_numbers), parameters),
+            _FIRST,
+        )
         while True:
             self.points = np.asarray(head_of(priors.on, count), float)
             x = arithmetic.constant(self.points, self.points)

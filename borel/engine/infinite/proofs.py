@@ -155,7 +155,9 @@ class Search(Rays):
         self.log = PowerProgram(self.graph)
         density = engine.joint.mechanism.density
         self.linear = PowerProgram(
-            rewrite.linear_of(self.graph) if density.log else rewrite.simplified(density.graph)
+            rewrite.linear_of(self.graph)
+            if density.log
+            else rewrite.simplified(density.graph, density.gives_numbers)
         )
         self.along: PowerProgram | None = None
         self.linear_along: PowerProgram | None = None

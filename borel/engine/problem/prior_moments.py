@@ -81,7 +81,7 @@ def moments_of(prior: Measure) -> Moments | None:
         return None
     if not {*density.graph.inputs} <= {"x"}:
         return None
-    graph, log = simplified(density.graph), density.log
+    graph, log = simplified(density.graph, density.gives_numbers), density.log
     try:
         ends_ = singular_ends(graph, line.lower, line.upper, log=log)
     except NotEnclosed:  # an operation that is not there in Arb

@@ -111,7 +111,7 @@ def _by_integral(prior: Measure) -> float | None:
     if density is None or density.graph is None:
         return None
     require_numbers(density, repr(prior))
-    proved = density.log or prover(density)(simplified(density.graph))
+    proved = density.log or prover(density)(simplified(density.graph, density.gives_numbers))
     if density.log or not proved:
         require_nonnegative(density, repr(prior))
     line_only = prior.on.dim == 1

@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 
 class _Builder(GraphBuilder):
-    """A graph in the making that knows what is nonnegative."""
+    """A graph in the making that knows what is nonnegative, and what is a number."""
 
-    def __init__(self, nonnegative: Callable[[Graph], bool] | None = None):
+    def __init__(
+        self,
+        nonnegative: Callable[[Graph], bool] | None = None,
+        numbers: Callable[[Graph], bool] | None = None,
+    ):
         super().__init__()
-        self._proves = nonnegative
+        self._proves, self._numbers = nonnegative, numbers
         self._nonnegative: dict[int, bool] = {}
 
     def nonnegative(self, k: int) -> bool:
@@ -40,13 +44,13 @@ class _Builder(GraphBuilder):
         return self._nonnegative[k]
 
     def is_number(self, k: int) -> bool:
-        """Return whether a node is a number wherever its inputs are, by its operations."""
+        """Return whether a node is a number, by its operations or over the alphabets."""
         return all(
             math.isfinite(args[0])
             if op == "const"
             else op == "input" or gives_numbers(self.nodes, op, args)
             for op, args in (self.nodes[j] for j in needed(self.nodes, k))
-        )
+        ) or (self._numbers is not None and self._numbers(self.graph(k)))
 
     def _by_operations(self, k: int) -> bool:
         op, args = self.nodes[k]
@@ -66,8 +70,9 @@ def _rebuilt(
     graph: Graph,
     rule: Callable[[_Builder, str, tuple], int],
     nonnegative: Callable[[Graph], bool] | None = None,
+    numbers: Callable[[Graph], bool] | None = None,
 ) -> tuple[_Builder, int]:
-    out, kept = _Builder(nonnegative), of_conditions(graph)
+    out, kept = _Builder(nonnegative, numbers), of_conditions(graph)
     place: list[int] = []
     for k, (op, args) in enumerate(graph.nodes):
         if op in LEAVES:
@@ -79,8 +84,10 @@ def _rebuilt(
     return out, place[-1]
 
 
-def simplified(graph: Graph) -> Graph:
+def simplified(graph: Graph, numbers: Callable[[Graph], bool] | None = None) -> Graph:
     """Return a graph without the common dependency traps.
+
+    ``numbers`` proves that a function is a number all over the alphabets.
 
     Examples
     --------
@@ -90,7 +97,7 @@ def simplified(graph: Graph) -> Graph:
     >>> [op for op, _ in simplified(graph).nodes]
     ['input', 'special.expit']
     """
-    out, last = _rebuilt(graph, _simple)
+    out, last = _rebuilt(graph, _simple, numbers=numbers)
     return out.graph(last, graph.inputs)
 
 
@@ -244,7 +251,11 @@ def _log(b: _Builder, k: int) -> int:
     return b.add("log", k)
 
 
-def log_of(graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> Graph:
+def log_of(
+    graph: Graph,
+    nonnegative: Callable[[Graph], bool] | None = None,
+    numbers: Callable[[Graph], bool] | None = None,
+) -> Graph:
     """Return the graph of the logarithm of a density, in logarithms as far as products allow.
 
     Parameters
@@ -262,8 +273,10 @@ def log_of(graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> 
     >>> [op for op, _ in log_of(graph).nodes if op not in ("const", "input")]
     ['negative', 'log', 'add', 'log', 'subtract']
     """
-    b, last = _rebuilt(simplified(graph), lambda b, op, args: b.add(op, *args), nonnegative)
-    return simplified(b.graph(_logarithm(b, last), graph.inputs))
+    b, last = _rebuilt(
+        simplified(graph, numbers), lambda b, op, args: b.add(op, *args), nonnegative
+    )
+    return simplified(b.graph(_logarithm(b, last), graph.inputs), numbers)
 
 
 def far_log(log_graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> Graph:
