@@ -465,3 +465,39 @@ def test_a_jump_in_the_number_is_not_read_from_slopes():
     for found in (bl.pml(joint).sup(), bl.pml(joint)(9.0)):
         assert mp.mpf(found.lower) <= truth <= mp.mpf(found.upper) + mp.mpf(10) ** -15
     assert bl.ldp(joint).upper >= 8
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        bl.geometric(p=0.01),
+        bl.Measure(lambda x: np.where(x >= 2, 0.5 ** (x - 1.0), 0), on=bl.Integers(0, None)),
+    ],
+    ids=["slow", "a gap"],
+)
+def test_hundreds_of_counts_are_looked_at_once(prior):
+    """Where none of them is too light to have been left out there is no finer engine again."""
+    joint = prior * about(lambda x: 1 / (1 + x), secret=prior.on)
+    finer = certified_engine(joint).finer
+    assert finer is not None and finer.finer is None
+
+
+@pytest.mark.slow
+def test_the_mean_of_what_settles_down_under_a_slow_prior():
+    """f_Y is a sum; the largest f(y|x) is that of 1/2, of the limit 0, or of a count between."""
+    joint = bl.geometric(p=0.01) * about(lambda x: 1 / (1 + x), secret=bl.Integers(1, None))
+    mean = bl.pml(joint).mean()
+    k = np.arange(1, 4000)
+    weights, places = 0.01 * 0.99 ** (k - 1), 1 / (1 + k)
+    cuts = np.unique([*np.linspace(-1, 2, 6001), *places])  # |y| beyond: constant ratios
+    y = (cuts[1:] + cuts[:-1]) / 2
+    f = np.exp(-np.abs(y[:, None] - np.append(places, 0.0)[None])) / 2
+    law = f[:, :-1] @ weights
+    inner = np.sum(law * np.log(f.max(axis=1) / law) * np.diff(cuts))
+    tails = [
+        (np.exp(-np.abs(e - places)) / 2 @ weights, np.exp(-abs(e - near)) / 2)
+        for e, near in ((-1.0, 0.0), (2.0, 0.5))
+    ]
+    truth = inner + sum(mass * np.log(top / mass) for mass, top in tails)
+    assert mean.status == "certified" and mean.width <= 1e-7
+    assert abs(mean.value - truth) <= 1e-6  # the sum is that close

@@ -140,6 +140,7 @@ class CertifiedEngine(LawMeasures):
             )
             self.joint = simpler or joint
         mechanism = self.joint.mechanism
+        self.many = many
         self.secret = secret_of(self.joint.prior, jumps_of(mechanism), many)
         graphs = joint._memo.apart(("graphs", reduced), self._surfaces)  # the same in each figure
         self.surface, *of_atoms = (one.anew(self.secret) for one in graphs)

@@ -471,7 +471,7 @@ class CertifiedOutcomes(CertifiedEngine):
     @cached_property
     def finer(self) -> CertifiedOutcomes | None:
         """The engine that looks at more counts, where a number that they lead to settles slowly."""
-        found = settling(self.surface) if self.secret.rest and not self.secret.light else None
+        found = settling(self.surface) if self.secret.rest and not self.many else None
         return self._same_of(self.given, many=True) if found is not None and found.slowly else None
 
     def _expectation(self, kind: str, what: str, units: str) -> Bound:
