@@ -1,6 +1,8 @@
-"""Suprema over parametric families of priors that could not be traced: a search over theta.
+"""Suprema over parametric families of priors that are searched for: estimates.
 
-What is found is the figure of one member: an estimate of the supremum, which proves nothing.
+What a search over theta finds is the figure of one member, which proves nothing of the supremum.
+That is all there is for a family that could not be traced, or of densities, for a kernel that is
+not enclosed, and for a figure that is not enclosed over sets of priors.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _FEWEST = 5
 
 
 class FamilyEstimate(SetEngine):
-    """Suprema over a family that could not be traced, or of densities: found, not proved.
+    """Suprema over a family that a search over theta finds, and does not prove.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ class FamilyEstimate(SetEngine):
 
     def __init__(self, joint: Joint):
         self.joint, self.set = joint, joint.prior
-        why = self.set.opaque or "the mechanism is not finite, or its figures are not enclosed"
+        why = self.set.opaque or "this kernel, or this figure, is not enclosed over a family"
         self.reason = f"a search over theta proves nothing ({why})"
 
     def _largest(self, figure: Any) -> Bound:
@@ -136,7 +138,7 @@ class FamilyEstimate(SetEngine):
 
 
 class FamilyOutcomes(SetOutcomes):
-    """Suprema over a traced family for outcomes that are not finite; what is not proved is found.
+    """Suprema over a traced family for outcomes that are not finite: enclosed, or estimates.
 
     Parameters
     ----------

@@ -10,11 +10,11 @@ import numpy as np
 
 from borel import settings
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
-from borel.numerics.graphs import float64
+from borel.numerics.graphs import float64, rewrite
 from borel.numerics.graphs.branch_points import between, branch_points
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.trace import Tracer, replay, trace
-from borel.numerics.intervals.domains import decided
+from borel.numerics.intervals.domains import decided, has_values
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 from borel.probability.pickling import HoldsFunctions
@@ -323,10 +323,13 @@ class Density(HoldsFunctions):
         low, high = interpreter.evaluate(self.graph, boxes)
         return interpreter.exponential((low, high)) if self.log else (low, high)
 
-    def gives_numbers(self, graph: Graph) -> bool:
-        """Return whether a function of the same inputs is a number all over the alphabets."""
-        from borel.numerics.intervals.domains import has_values
+    def simplified(self) -> Graph:
+        """Return the graph without the common dependency traps, on the alphabets."""
+        assert self.graph is not None
+        return rewrite.simplified(self.graph, self.is_number)
 
+    def is_number(self, graph: Graph) -> bool:
+        """Return whether a function of the same inputs is a number all over the alphabets."""
         ranges = ranges_of(self)
         return {*graph.inputs} <= {*ranges} and has_values(
             graph, {name: ranges[name] for name in graph.inputs}

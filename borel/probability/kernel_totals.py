@@ -103,8 +103,7 @@ def totals_of(
 
 def plain(density: Density) -> Graph:
     """Return the graph of a density itself, with the inputs ``y`` and those of x."""
-    graph = rewrite.simplified(density.graph, density.gives_numbers)  # type: ignore[arg-type]
-    build = GraphBuilder(graph)
+    build = GraphBuilder(density.simplified())
     return build.graph(build.add("exp", *build.roots) if density.log else build.roots[0])
 
 

@@ -179,7 +179,6 @@ def integral_of(
     from borel.numerics.balls.expansion import product
     from borel.numerics.balls.integral import integrate
     from borel.numerics.balls.interpreter import Prepared
-    from borel.numerics.graphs.rewrite import simplified
 
     if density is None or density.graph is None:
         return None
@@ -188,7 +187,7 @@ def integral_of(
     if not {*density.graph.inputs} <= {"x"}:
         return None
     try:
-        graph = Prepared(product([(simplified(density.graph, density.gives_numbers), density.log)]))
+        graph = Prepared(product([(density.simplified(), density.log)]))
     except NotEnclosed:  # an operation that is not there in Arb
         return None
     about: dict[str, Any] = {"rel_tol": rel_tol, "bits": _BITS, "until": math.inf}

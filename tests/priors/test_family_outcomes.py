@@ -115,6 +115,26 @@ def test_suprema_in_closed_form(case):
     assert math.isinf(found.lower) or found.width <= 1e-8
 
 
+def test_each_integer_outcome_counts():
+    """Sharp noise on counts: one of two neighbouring outcomes leaks far more than the other."""
+    mech = bl.Mechanism(
+        lambda y, x: np.exp(-3 * abs(y - 3 * x - 5)) * np.tanh(1.5),
+        secret=bl.Finite(3),
+        outcome=bl.Integers(None, None),
+    )
+    family = bl.priors.family(
+        lambda t: bl.pmf([(1 - t) / 2, t, (1 - t) / 2]), bl.Interval(0.015625, 0.03125)
+    )
+    t = mp.mpf(1) / 64
+    leakages = {  # at y = 8, and from y = 11 on, where f(y|2) is the largest
+        bl.pml: -mp.log(t + (1 - t) * mp.exp(-9)),
+        bl.pmc: mp.log((1 - t) / 2 * (mp.exp(18) + 1) + t * mp.exp(9)),
+    }
+    for of, truth in leakages.items():
+        found = of(family * mech).sup()
+        assert found.lower <= truth <= found.upper and found.width <= 1e-8
+
+
 def test_what_is_not_enclosed_is_searched_for():
     joint = joint_of("share", "Laplace")
     found = bl.mutual_information(joint)

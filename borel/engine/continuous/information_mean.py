@@ -103,4 +103,5 @@ def _by_head(engine: OutcomeEngine, tol: float) -> tuple[float, float]:
     low, high = widened(np.array(inner), np.array(outer), engine.slack)
     most = engine.partition("pml").expectation("exp")[0][1]
     more = left * (1 - math.log(left) + math.log(most)) if left > 0 else 0.0
-    return max(float(low) * (1 - left) * (1 - 2.0**-50), 0.0), float(high) + more * (1 + 2.0**-40)
+    high = np.nextafter(float(high) + more * (1 + 2.0**-40), np.inf)
+    return max(float(low) * (1 - left) * (1 - 2.0**-50), 0.0), float(high)

@@ -15,7 +15,6 @@ from borel.engine.draws.density_cells import (
 )
 from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS
 from borel.errors import NotEnclosed
-from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import TINY, U
 from borel.numerics.jets import arithmetic
@@ -55,7 +54,7 @@ class CountMasses:
             if name != "x"
         }
         program, count = (
-            DrawProgram(simplified(density.graph, density.gives_numbers), parameters),
+            DrawProgram(density.simplified(), parameters),
             _FIRST,
         )
         while True:

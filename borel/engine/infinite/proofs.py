@@ -155,9 +155,7 @@ class Search(Rays):
         self.log = PowerProgram(self.graph)
         density = engine.joint.mechanism.density
         self.linear = PowerProgram(
-            rewrite.linear_of(self.graph)
-            if density.log
-            else rewrite.simplified(density.graph, density.gives_numbers)
+            rewrite.linear_of(self.graph) if density.log else density.simplified()
         )
         self.along: PowerProgram | None = None
         self.linear_along: PowerProgram | None = None

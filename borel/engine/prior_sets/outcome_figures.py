@@ -321,6 +321,7 @@ class SetOutcomes(SetEngine):
         if found is not None:
             return found
         until, tol = settings.search_deadline(), settings.current().tol
+        countable = self.joint.outcome.kind == "countable"
         low, high = self._first()
         best, worst = self._evaluate(kind, low, high)
 
@@ -332,12 +333,13 @@ class SetOutcomes(SetEngine):
             open_ = worst > best.max() + tol
             a, b = low[open_], high[open_]
             middle = self._middles(a, b)
-            inner = (middle > a) & (middle < b)
+            # of two integers the lower one is cut off
+            inner = (middle >= a if countable else middle > a) & (middle < b)
             if not inner.any():
                 return False
             new_low = np.concatenate([a[inner], middle[inner]])
             new_high = np.concatenate([middle[inner], b[inner]])
-            if self.joint.outcome.kind == "countable":
+            if countable:
                 new_low[inner.sum() :] += 1.0
             fresh = self._evaluate(kind, new_low, new_high)
             stay = np.ones(len(low), bool)

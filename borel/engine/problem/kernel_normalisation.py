@@ -137,7 +137,7 @@ def power_total(density: Density, argument: str) -> Fraction | None:
         return None
     if set(ranges) != {"y", "x"} or any(low < 0 for low, _ in ranges.values()):
         return None
-    graph = rewrite.simplified(density.graph, density.gives_numbers)
+    graph = density.simplified()
     total = power_integrals.integral(graph, argument, float(line.upper))
     return total if total is not None and _nonnegative(density, "the kernel") else None
 
@@ -338,7 +338,7 @@ def _nonnegative(density: Density, what: str) -> bool:
     """Return whether a density is proved not to be negative; raise if it is proved to be."""
     graph = density.graph
     assert graph is not None
-    simple = rewrite.simplified(graph, density.gives_numbers)
+    simple = density.simplified()
     proved = density.log or prover(density)(simple)
     return proved or require_nonnegative(density, what)
 

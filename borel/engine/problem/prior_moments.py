@@ -17,7 +17,6 @@ import numpy as np
 from borel.engine.problem.prior_singular_moments import EndMoments, singular_ends
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, ends, precision
-from borel.numerics.graphs.rewrite import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +80,7 @@ def moments_of(prior: Measure) -> Moments | None:
         return None
     if not {*density.graph.inputs} <= {"x"}:
         return None
-    graph, log = simplified(density.graph, density.gives_numbers), density.log
+    graph, log = density.simplified(), density.log
     try:
         ends_ = singular_ends(graph, line.lower, line.upper, log=log)
     except NotEnclosed:  # an operation that is not there in Arb

@@ -22,7 +22,6 @@ from borel.engine.problem.prior_positivity import (
 )
 from borel.errors import InvalidInput, NotEnclosed
 from borel.numerics.graphs.graph import Graph
-from borel.numerics.graphs.rewrite import simplified
 from borel.probability.alphabets import Integers
 from borel.probability.kernel_totals import plain
 from borel.probability.normalisation import integral_of
@@ -111,7 +110,7 @@ def _by_integral(prior: Measure) -> float | None:
     if density is None or density.graph is None:
         return None
     require_numbers(density, repr(prior))
-    proved = density.log or prover(density)(simplified(density.graph, density.gives_numbers))
+    proved = density.log or prover(density)(density.simplified())
     if density.log or not proved:
         require_nonnegative(density, repr(prior))
     line_only = prior.on.dim == 1

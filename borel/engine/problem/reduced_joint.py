@@ -21,7 +21,6 @@ from borel.engine.problem.truncated_prior import law_of_clipped
 from borel.errors import NotEnclosed
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import Graph
-from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.intervals import interpreter, rounding
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.numerics.reduction.normal_sum import NormalLaw
@@ -82,7 +81,7 @@ def on_steps(joint: Joint) -> Joint | None:
     densities = [mechanism.density, *mechanism.masses.values()]
     if any(d is None or d.graph is None for d in densities):
         return None
-    graphs, steps = through_steps([simplified(d.graph, d.gives_numbers) for d in densities])
+    graphs, steps = through_steps([d.simplified() for d in densities])
     read = {args[0] for g in graphs for op, args in g.nodes if op == "input"}
     if not {n for n in read if n[0] != "w"} <= {"y"}:
         return None
@@ -112,7 +111,7 @@ def on_clipped_counts(joint: Joint) -> Joint | None:
         return None
     if prior.density is None or any(d is None or d.graph is None for d in densities):
         return None
-    read = [g for d in densities for g in through(simplified(d.graph, d.gives_numbers))[1]]
+    read = [g for d in densities for g in through(d.simplified())[1]]
     first, last = int(on.lower), int(on.lower) + _LARGEST_COUNT
     if not _constant_from(read, last):
         return None

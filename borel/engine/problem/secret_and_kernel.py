@@ -327,8 +327,8 @@ def log_graph(density: Density) -> Graph:
     if density.graph is None:
         raise NotEnclosed(f"it could not be traced ({density.opaque})")
     if density.log:
-        return rewrite.simplified(density.graph, density.gives_numbers)
-    return rewrite.log_of(density.graph, prover(density), density.gives_numbers)
+        return density.simplified()
+    return rewrite.log_of(density.graph, prover(density), density.is_number)
 
 
 def above_zero(density: Density) -> set[str]:
@@ -384,7 +384,7 @@ class Surface:
         density = self._density
         if density.graph is None or not _may_clear(density, secret):
             return None
-        given = rewrite.simplified(density.graph, density.gives_numbers)
+        given = density.simplified()
         graph = powers.cleared(given, above_zero(density))
         return None if graph == given else rewrite.log_of(graph, prover(density))
 
@@ -447,7 +447,7 @@ class Surface:
         positive = above_zero(self._density)
         if not _may_clear(self._density, self.secret):
             return None
-        graph = rewrite.simplified(self._density.graph, self._density.gives_numbers)
+        graph = self._density.simplified()
         found = powers.regular(graph, positive, "y") if "y" in positive else None
         if found is None:
             return None
