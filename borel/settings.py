@@ -99,7 +99,7 @@ WORK: dict[str, tuple[float, float]] = {
     "masses": (5e-5, 5e-2),  # a probability under a prior; the second one if it is narrow
     "programmes": (2e-3, 1e-6),  # a linear programme, and its rows and columns
     "pivots": (2e-5, 1e-7),  # a step of the simplex method, and its rows
-    "dense": (1e-5, 1.5e-7),  # a step with a dense matrix, and the cube of its size
+    "dense": (1e-4, 1.5e-10),  # a look of scipy's search for weights, and the cube of their number
 }
 """What work costs: seconds of the reference machine by step, and by step and number."""
 

@@ -76,7 +76,7 @@ def corners(count):
     rng = np.random.default_rng(1)
     table = rng.dirichlet(np.ones(count), size=count)
     own = (table * np.log(table)).sum(axis=1)
-    return lambda: _weighted(np.full(count, 1 / count), table, -own, np.inf)
+    return lambda: _weighted(np.full(count, 1 / count), table, -own, 1.0, np.inf)
 
 
 def opaque(function):

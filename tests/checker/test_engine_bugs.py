@@ -308,8 +308,8 @@ def lost_atom(patch):
     """The last atom of a prior is lost."""
     known = secret_and_kernel.secret_of
 
-    def lost(prior, breaks):
-        found = known(prior, breaks)
+    def lost(prior, *more):
+        found = known(prior, *more)
         for name in ("atoms", "weight_low", "weight_high"):
             setattr(found, name, getattr(found, name)[:-1])
         return found
@@ -321,8 +321,8 @@ def swapped_atoms(patch):
     """The masses of the atoms of a prior are in another order."""
     known = secret_and_kernel.secret_of
 
-    def swapped(prior, breaks):
-        found = known(prior, breaks)
+    def swapped(prior, *more):
+        found = known(prior, *more)
         for name in ("weight_low", "weight_high"):
             setattr(found, name, getattr(found, name)[::-1])
         return found
@@ -334,8 +334,8 @@ def reflected_prior(patch):
     """The density of a prior is read the other way round: that of 1 - x."""
     known = secret_and_kernel.secret_of
 
-    def reflected(prior, breaks):
-        return known(bl.Measure(lambda x: 2 * (1 - x), on=UNIT), breaks)
+    def reflected(prior, *more):
+        return known(bl.Measure(lambda x: 2 * (1 - x), on=UNIT), *more)
 
     _everywhere(patch, known, reflected)
 

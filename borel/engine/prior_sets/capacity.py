@@ -5,8 +5,8 @@ For any law Q of the outcome and any prior P
 .. math:: I(P; K) = \sum_x P(x) D(K_x \| Q) - D(P K \| Q) \le \sum_x P(x) D(K_x \| Q),
 
 so that the upper expectation of x -> D(K_x || Q) bounds the supremum, for whatever Q was found;
-members bound it from below. The search is Frank and Wolfe's: the corner that the bound asks for
-joins the others, and scipy finds their weights.
+members bound it from below. The search is Frank and Wolfe's: from one prior on, the corner that the
+bound asks for joins the others, and scipy finds their weights.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     eye = np.eye(len(kernel))
     first = prior_set.least(np.hstack([eye, -eye]))
     inside = bool(first.members.any())  # mixtures of members are members
-    corners = list(first.prior.T[first.members] if inside else first.prior.T)
-    weights = np.full(len(corners), 1 / len(corners))
+    middle = (first.prior.T[first.members] if inside else first.prior.T).mean(axis=0)
+    corners, weights = [middle], np.ones(1)
     deadline = settings.search_deadline()
     best, late, gap = np.inf, 0, 1.0
     for _ in range(_ROUNDS):
@@ -104,27 +104,37 @@ def _weighted(
     """Return weights of corners that make H(sum w rows) - sum w own large.
 
     ``scale`` is about what can be gained: scipy's first step is the gradient, so that gains far
-    below 1 would look like none.
+    below 1 would look like none. The loss is counted from the first weights: near the best ones
+    it changes by far less than a rounding of its value.
     """
     from scipy.optimize import minimize
+
+    start = np.maximum(weights, 1e-6)
+    start = start / start.sum()
+    law = start @ rows
+    logs = np.log(np.maximum(law, 1e-300))
+    slopes = rows @ logs + own
+    slopes = slopes - start @ slopes  # weights sum to 1: a constant more changes nothing
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         if settings.late(deadline):
             raise BudgetSpent("the weights of corners were not found")
         settings.work("dense", 1, len(w) ** 3)
-        logs = np.log(np.maximum(w @ rows, 1e-300))
-        return float((w @ rows) @ logs + w @ own) / scale, (rows @ (logs + 1) + own) / scale
+        step = w - start
+        moved = np.divide(step @ rows, law, out=np.zeros_like(law), where=law > 0)
+        logs = np.log1p(np.maximum(moved, -1 + 1e-16))
+        value = step @ slopes + law @ ((1 + moved) * logs - moved)
+        return float(value) / scale, (rows @ logs + slopes) / scale
 
-    start = np.maximum(weights, 1e-6)
     with suppress(BudgetSpent):
         found = minimize(
             loss,
-            start / start.sum(),
+            start,
             jac=True,
             method="SLSQP",
             bounds=[(0.0, 1.0)] * len(weights),
             constraints=[{"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like}],
-            options={"maxiter": 200, "ftol": 1e-15 / scale},
+            options={"maxiter": 200, "ftol": 1e-15},
         )
         best = np.maximum(found.x, 0.0)
         best = best / best.sum()
