@@ -111,9 +111,9 @@ class LeakageVariable(Remade):
         status = np.asarray(status, str)
         if status.shape != lower.shape:
             status = np.full(lower.shape, status)
-        found = _outline(points, lower.shape).copy(
-            data={"lower": lower, "upper": upper, "status": status}
-        )
+        found = _outline(points, lower.shape).copy()
+        for name, values in (("lower", lower), ("upper", upper), ("status", status)):
+            found.variables[name].data = values
         for index in found.xindexes.values():  # each curve has its own: their names can be set
             index.index = index.index.view()
         found.attrs = {"quantity": FIGURES[self.kind].title, "units": "nats"}

@@ -36,6 +36,13 @@ JOINTS = {  # and the integral
         math.exp(-0.5),
     ),
     "with atoms": (lambda: bl.uniform(UNIT) * clipped(), math.exp(-0.5)),
+    "beside an end where f is unbounded": (  # the infimum is min(1, 1 / (2 sqrt y))
+        lambda: (
+            bl.uniform(UNIT)
+            * bl.Mechanism(lambda y, x: (1 - x) + x / (2 * y**0.5), secret=UNIT, outcome=UNIT)
+        ),
+        0.75,
+    ),
     "of two": (
         lambda: bl.pmf([0.25, 0.75], on=TWO) * bl.mechanisms.laplace(b=1.0, secret=TWO),
         math.exp(-0.5),

@@ -438,10 +438,7 @@ def test_a_bump_far_out_counts(place, secret):
     assert mp.mpf(bl.pml(joint).mean().upper) >= (bump + plain) * (1 - mp.mpf(2) ** -50)
     engine = engine_for(joint)
     for kind, what in FIGURES:
-        found = beyond(engine, kind, what, np.arange(64))
-        # the mean distance of the outcome is known: beyond 1024 masses fall
-        far = place < 1024 and (kind, what) == ("pml", "mean")
-        assert bump <= found < math.inf if far else found == math.inf
+        assert beyond(engine, kind, what, np.arange(64)) == math.inf
 
 
 @pytest.mark.parametrize("kind", ["pml", "pmc"])

@@ -189,6 +189,18 @@ def test_what_falls_slowly(name):
             assert mean(x) <= reach.start + reach.slope * x
 
 
+@pytest.mark.parametrize("place", [300, 9973])
+def test_a_mean_that_one_far_outcome_moves_is_not_bounded_without_it(place):
+    """E[Y|x] is 1 + x (place - 1) / 10: a step at an outcome far out has no rule."""
+
+    def log(y, x):
+        return np.log((1 - 0.1 * x) * 0.5 ** (y + 1) + np.where(y == place, 0.1 * x, 0.0))
+
+    graph = rewrite.simplified(trace(log, ("y", "x"), ()))
+    reach = reach_of(graph, 1.0, {"x": (0.25, 1.0), "y": (0.0, INF)})
+    assert reach is None or reach.start + reach.slope >= 1 + (place - 1) / 10
+
+
 @pytest.mark.slow
 def test_a_mean_that_is_not_linear_in_the_secret_is_not_said_to_be():
     joint = bl.poisson(mu=2.0) * written(lambda y, x: (1 - 1 / (2 + x * x)) ** y / (2 + x * x))

@@ -25,19 +25,25 @@ def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
     tol, deadline = settings.current().tol, engine.deadline()
     part = engine.partition("pmc")
 
-    def mass_far_out() -> tuple[float, float]:
+    def at_edge() -> tuple[np.ndarray, np.ndarray]:
+        """Return which bands are half-lines, and which end where nothing bounds the leakage."""
+        line, open_ = engine.line, np.isinf(part.data[1])
         far = ~(np.isfinite(part.low) & np.isfinite(part.high))
-        return 0.0, float(part.weight()[far].sum())
+        return far, ~far & open_ & ((part.low == line.lower) | (part.high == line.upper))
 
-    refine(  # beyond the bands the integral is at most the mass there: push them out
-        mass_far_out,
-        # only masses count here: the leakage is undecided nowhere
-        lambda *_: part.sharpen(np.zeros(len(part.low), bool), tol / 8, deadline),
+    def mass_at_edge() -> tuple[float, float]:
+        return 0.0, float(part.weight()[np.logical_or(*at_edge())].sum())
+
+    # in bands at the edge the integral is at most the mass there: make them narrow, or push them out
+    _, beyond = refine(
+        mass_at_edge,
+        lambda *_: part.sharpen(at_edge()[1], tol / 8, deadline),
         settled=lambda _, mass: mass <= tol / 8,
         until=deadline,
         rounds=_ROUNDS_OUT,
     )
-    far = ~(np.isfinite(part.low) & np.isfinite(part.high))
+    far, edge = at_edge()
+    far |= edge & (beyond <= tol / 8)
     beyond = float(part.weight()[far].sum()) * (1 + 1e-13)
     low, high = part.low[~far], part.high[~far]
     seen = _infimum(engine, low, high, deadline)
@@ -57,15 +63,17 @@ def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
     def cut(*_: float) -> bool:
         nonlocal low, high, ends
         gaps, enough = doubt()
-        loose = gaps > enough / (8 * len(gaps))
+        middle = low + (high - low) / 2
+        loose = (gaps > enough / (8 * len(gaps))) & (low < middle) & (middle < high)
         if not loose.any() or len(gaps) > _MOST:
             return False
-        middle = low[loose] + (high[loose] - low[loose]) / 2
+        middle = middle[loose]
         fresh_low = np.concatenate([low[loose], middle])
         fresh_high = np.concatenate([middle, high[loose]])
         fresh = _infimum(engine, fresh_low, fresh_high, deadline)
         if fresh.shape[1] < len(fresh_low):
             return False
+        fresh[1] = np.minimum(fresh[1], np.tile(ends[1, loose], 2))  # a part has no more
         low = np.concatenate([low[~loose], fresh_low])
         high = np.concatenate([high[~loose], fresh_high])
         ends = np.concatenate([ends[:, ~loose], fresh], axis=1)

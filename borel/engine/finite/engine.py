@@ -153,7 +153,8 @@ class FiniteEngine(FiniteMeasures):
     @cached_property
     def _pml_pair(self) -> tuple[Scaled, Scaled]:
         """Numerator and denominator of e^PML, in floats."""
-        return self._entries(self._top), self._marginal
+        law = self._marginal  # first: BLAS reads a table that is in no cache faster than a maximum
+        return self._entries(self._top), law
 
     @cached_property
     def _pmc_pair(self) -> tuple[Scaled, Scaled]:

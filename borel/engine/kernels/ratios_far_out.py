@@ -201,9 +201,10 @@ def _near(graph: Graph, side: float, low: float, high: float, start: float) -> f
     rate = math.inf
     for a, b in pairwise(cuts):
         named = {"y": ray(0.0, -1.0, side, side), "x": slack(a, b)}
-        rate = min(rate, _rate(graph, named, start)[0])
-        if not rate > 0:
+        own, _ = _rate(graph, named, start)
+        if not own > 0:  # NaN where nothing is known
             return 0.0
+        rate = min(rate, own)
     return rate if len(cuts) > 1 else 0.0
 
 

@@ -2,7 +2,8 @@
 
 At one outcome the kernel is a vector of numbers, one for each secret. Over a box of outcomes its
 ratios f(y|x) / f(y|x') are enclosed, by ranges and by mean values, or, where the box is unbounded,
-by `borel.numerics.germs.tail_quotients`; then for each x' that may have the largest density
+by `borel.numerics.germs.tail_quotients`, or, at an end of the line of outcomes, as functions of
+the distance to it; then for each x' that may have the largest density
 
     sup over P of PML <= -log (lower expectation of the least ratios),
 
@@ -23,7 +24,10 @@ from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.refinement import refine
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed, NotYet
+from borel.numerics.germs.forward_difference import without_common
+from borel.numerics.germs.interpreter import PowerProgram, limits, range_of, ray
 from borel.numerics.germs.tail_quotients import TailRatios
+from borel.numerics.germs.values import Real
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
@@ -33,11 +37,13 @@ from borel.probability.measure import as_measure
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.lower_expectations import Least
+    from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
 
 _MOST_SECRETS = 16
 _BOXES = 4000
 _TURNS = 60
+_T0 = 0.5
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 
 
@@ -80,9 +86,7 @@ class SetOutcomes(SetEngine):
         self.sure, self.possible = self.set.reach
         self.rows = np.flatnonzero(self.possible)
         self.tails = TailRatios(self.graphs)
-        line = joint.outcome
-        ends = -math.inf if line.lower is None else line.lower, line.upper
-        self.positive = self.tails.finite(float(ends[0]), math.inf if ends[1] is None else ends[1])
+        self.positive = self.tails.finite(*self._line())
         self._pairs: dict[tuple[int, int], Any] = {}
         uniform = _uniform(self.set.on)
         normalised = statement(mechanism, uniform)
@@ -107,11 +111,7 @@ class SetOutcomes(SetEngine):
         """Enclose log f(y|x_i) - log f(y|x_k) over boxes, where both are finite."""
         if i == k:
             return batched.point(np.zeros(len(low)))
-        if (i, k) not in self._pairs:
-            together = self.tails.joined
-            root = together.add("subtract", together.roots[i], together.roots[k])
-            self._pairs[i, k] = Program(together.graph(root))
-        program = self._pairs[i, k]
+        program = self._pair(i, k)
         out = np.full(len(low), -np.inf), np.full(len(low), np.inf)
         closed = np.isfinite(low) & np.isfinite(high)
         if closed.any():
@@ -121,7 +121,59 @@ class SetOutcomes(SetEngine):
             if math.isfinite(low[j]) or math.isfinite(high[j]):
                 found = self.tails.difference(i, k, float(low[j]), float(high[j]))
                 out[0][j], out[1][j] = found
+        for j in np.flatnonzero(np.isneginf(out[0]) & np.isposinf(out[1])):
+            graph = without_common(self.graphs[i], self.graphs[k])
+            along = self._along(graph, float(low[j]), float(high[j]))
+            if along is not None:
+                out[0][j], out[1][j] = range_of(along, _T0)
         return out
+
+    def _pair(self, i: int, k: int) -> Program:
+        """Return log f(y|x_i) - log f(y|x_k)."""
+        if (i, k) not in self._pairs:
+            together = self.tails.joined
+            root = together.add("subtract", together.roots[i], together.roots[k])
+            self._pairs[i, k] = Program(together.graph(root))
+        return self._pairs[i, k]
+
+    def _along(self, graph: Graph, low: float, high: float) -> Real | None:
+        """Enclose a function of y along a box from an end of the line of outcomes.
+
+        It is of almost all outcomes of the box, or of all integers in it; None where it is unknown.
+        """
+        first, last = self._line()
+        reach = 2 * math.nextafter(high - low, math.inf)
+        if math.isinf(high) and low >= 1:
+            y = ray(0, -1, low / 2, low / 2)
+        elif math.isinf(low) and high <= -1:
+            y = ray(0, -1, high / 2, high / 2)
+        elif self.joint.outcome.kind == "countable" or low == high or math.isinf(reach):
+            return None
+        elif low == first:
+            y = ray(low, 1, reach, reach)
+        elif high == last:
+            y = ray(high, 1, -reach, -reach)
+        else:
+            return None
+        found = PowerProgram(graph).run({"y": y}, _T0)
+        return found if isinstance(found, Real) else None
+
+    def _grows(self, i: int, k: int, low: float, high: float) -> bool:
+        """Return whether log f(y|x_i) - log f(y|x_k) tends to infinity at an end of the line."""
+        unbounded = math.isinf(low) or math.isinf(high)
+        if unbounded and self.positive and self.tails.grows(i, k, low, high):
+            return True
+        # what both have may be infinite, unless the densities are known to be positive
+        ways = [self._pair(i, k).graph]
+        if self.positive:
+            ways.append(without_common(self.graphs[i], self.graphs[k]))
+        found = (self._along(graph, low, high) for graph in ways)
+        return any(v is not None and limits(v)[0] == math.inf for v in found)
+
+    def _line(self) -> tuple[float, float]:
+        """Return the ends of the line of outcomes."""
+        low, high = self.joint.outcome.lower, self.joint.outcome.upper
+        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
 
     def _by_range(self, program: Any, a: np.ndarray, b: np.ndarray) -> Box:
         """Enclose a difference on bounded boxes, by its range and its mean value."""
@@ -281,36 +333,30 @@ class SetOutcomes(SetEngine):
         return [int(k) for k in np.flatnonzero(self.sure & none)]
 
     def _infinite(self, kind: str) -> Bound | None:
-        """Prove an infinite supremum: the ratio of two kernels grows without bound far out."""
-        if not self.positive:
-            return None
+        """Prove an infinite supremum: the ratio of two kernels grows without bound at an end."""
         everyone = self.set.name == "full_support"
         rare = self._rare() if kind == "pml" and not everyone else []
-        line = self.joint.outcome
-        far = max(abs(float(a)) for a in self.set.on.labels) + 1.0
-        ends = []
-        if line.upper is None or math.isinf(line.upper):
-            ends.append((far, math.inf))
-        if line.lower is None or math.isinf(line.lower):
-            ends.append((-math.inf, -far))
-        rows = np.flatnonzero(self.sure)
-        for low, high in ends:
+        labels, (first, last) = self.set.on.labels, self._line()
+        far = max(abs(float(a)) for a in labels) + 1.0
+        near = 2.0**-20 * (last - first) if math.isfinite(last - first) else 2.0**-20
+        boxes = [(last, last - near, last) if math.isfinite(last) else (last, far, last)]
+        boxes.append((first, first, first + near) if math.isfinite(first) else (first, first, -far))
+        rows = np.flatnonzero(self.sure).tolist()
+        for end, low, high in boxes:
             for i in rare:
                 others = [int(k) for k in self.rows if k != i]
-                if others and all(self.tails.grows(i, k, low, high) for k in others):
+                if others and all(self._grows(i, k, low, high) for k in others):
                     words = (
-                        f"members charge {self.set.on.labels[i]!r} with as little mass as one "
-                        f"likes, and all but that secret are ruled out as y -> "
-                        f"{high if high > 0 else low}"
+                        f"members charge {labels[i]!r} with as little mass as one likes, and all "
+                        f"but that secret are ruled out as y -> {end:g}"
                     )
                     return self._make(math.inf, math.inf, assumptions=(words,), attained=False)
             for i in rows if kind == "pmc" or everyone else ():
                 for k in rows:
-                    if i != k and self.tails.grows(int(i), int(k), low, high):
-                        labels = self.set.on.labels
+                    if i != k and self._grows(i, k, low, high):
                         words = (
-                            f"log f(y|{labels[i]!r}) - log f(y|{labels[k]!r}) is a polynomial of y "
-                            f"that tends to infinity as y -> {high if high > 0 else low}"
+                            f"log f(y|{labels[i]!r}) - log f(y|{labels[k]!r}) tends to infinity "
+                            f"as y -> {end:g}"
                         )
                         return self._make(math.inf, math.inf, assumptions=(words,), attained=False)
         return None
@@ -355,10 +401,13 @@ class SetOutcomes(SetEngine):
         y = low[at] if math.isfinite(low[at]) else high[at]
         if math.isfinite(low[at]) and math.isfinite(high[at]):
             y = low[at] + (high[at] - low[at]) / 2
-        found = self.at(kind, float(y))
-        return self._make(
-            float(best.max()), float(worst.max()), witness=found.witness, attained=None
-        )
+        witness = self.at(kind, float(y)).witness
+        made = self._make(float(best.max()), float(worst.max()), witness=witness, attained=None)
+        open_ = worst > best.max() + tol
+        if made.reason or not open_.any():
+            return made
+        where = f"[{low[open_].min():.6g}, {high[open_].max():.6g}]"
+        return made.about(reason=f"at some y in {where} the kernels are not enclosed more sharply")
 
     def _evaluate(self, kind: str, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
         best, worst = self._boxes(kind, low, high)
@@ -380,9 +429,7 @@ class SetOutcomes(SetEngine):
         return np.floor(middle) if self.joint.outcome.kind == "countable" else middle
 
     def _first(self) -> tuple[np.ndarray, np.ndarray]:
-        outcome = self.joint.outcome
-        low = -math.inf if outcome.lower is None else float(outcome.lower)
-        high = math.inf if outcome.upper is None else float(outcome.upper)
+        outcome, (low, high) = self.joint.outcome, self._line()
         xs = [float(a) for a in self.set.on.labels]
         if outcome.kind == "countable":
             marks = [m for m in sorted({math.floor(x) for x in xs}) if low < m < high]
