@@ -352,3 +352,67 @@ def test_open_ends_of_a_curve_hold_at_the_confidence_too():
     assert found["lower"].values[1] > 0 and np.isinf(found["upper"].values[1])
     assert found["status"].values.tolist() == [ell(y).status for y in (0.0, 1000.0)]
     assert found["status"].values.tolist() == ["statistical", "statistical"]
+
+
+UNIT, HALF, LINE_R, N0 = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals(), bl.Integers(0, None)
+AT_ENDS = {  # and where to look for the supremum
+    "Cauchy": (lambda x: stats.cauchy(x), LINE_R, np.linspace(-60, 60, 40_001)),
+    "Student": (lambda x: stats.t(3, loc=x), LINE_R, np.linspace(-60, 60, 40_001)),
+    "logistic": (lambda x: stats.logistic(x), LINE_R, np.linspace(-60, 60, 40_001)),
+    "Gamma": (lambda x: stats.gamma(1 + x), HALF, np.geomspace(1e-12, 600, 40_001)),
+    "Beta": (lambda x: stats.beta(0.5 + x, 1.5), UNIT, 1 - np.geomspace(1e-12, 1, 40_001)[:-1]),
+    "negative binomial": (lambda x: stats.nbinom(2, 0.3 + 0.1 * x), N0, np.arange(500)),
+}
+UNBOUNDED = {"Gamma", "Beta", "negative binomial"}
+
+
+@pytest.mark.parametrize("name", AT_ENDS)
+def test_suprema_at_the_ends_of_the_line_of_outcomes(name):
+    """PML and PMC over a TV ball, whose worst member moves the mass to or from one secret."""
+    law, outcome, ys = AT_ENDS[name]
+    mech = bl.Mechanism.from_scipy(law, secret=X, outcome=outcome)
+    masses, radius = np.array([0.5, 0.3, 0.2]), 0.05
+    prior_set = bl.priors.tv_ball(bl.pmf(masses, on=X), radius)
+    laws = [law(float(x)) for x in X.labels]
+    f = np.array([d.pmf(ys) if outcome is N0 else d.pdf(ys) for d in laws])
+    centre = masses @ f
+    least = centre - radius * (f.max(axis=0) - f.min(axis=0))
+    most = centre + radius * (f.max(axis=0) - f.min(axis=0))
+    for leakage, seen in ((bl.pml, f.max(axis=0) / least), (bl.pmc, most / f.min(axis=0))):
+        found = leakage(prior_set * mech).sup()
+        if leakage is bl.pmc and name in UNBOUNDED:
+            assert found.lower == np.inf and found.status == "certified"
+            continue
+        top = float(np.log(seen.max()))
+        assert top * (1 - 1e-12) <= found.upper and found.lower <= top + 1e-2
+        assert found.status == "certified" and found.width <= 2e-8
+
+
+def test_ratios_of_cauchy_noise_in_closed_form():
+    """f(y|0) / f(y|2) is at most (1 + sqrt 2)^2, and 2 asinh 1 is its logarithm."""
+    mech = bl.Mechanism.from_scipy(lambda x: stats.cauchy(x), secret=X, outcome=LINE_R)
+    joint, truth = bl.priors.full_support(X) * mech, 2 * np.arcsinh(1)
+    for figure in (bl.pml(joint).sup(), bl.pmc(joint).sup(), bl.ldp(joint)):
+        assert figure.lower <= truth <= figure.upper and figure.width <= 2e-8
+
+
+def test_a_ratio_that_grows_to_a_limit_is_not_infinite():
+    """f(y|1) / f(y|0) is 1 + log(1 + 1 / (y + eps)) / 10, nearly: it is largest at y = 0."""
+
+    def density(y, x):
+        return 1 + x * (np.log(1 + 1 / (y + 1e-9)) - np.log(2)) / 100
+
+    secret = bl.Finite([0.0, 1.0])
+    mech = bl.Mechanism(density, secret=secret, outcome=UNIT, normalise=True)
+    for leakage in (bl.pml, bl.pmc):
+        found = leakage(bl.priors.full_support(secret) * mech).sup()
+        assert 0 < found.lower < np.inf
+
+
+def test_a_wide_supremum_says_where():
+    secret = bl.Finite([0.0, 1.0])
+    mech = bl.Mechanism(
+        lambda y, x: 1 + np.sin(400 * np.pi * y * (x + 1)) / 2, secret=secret, outcome=UNIT
+    )
+    found = bl.pml(bl.priors.tv_ball(bl.pmf([0.5, 0.5], on=secret), 0.1) * mech).sup()
+    assert found.width > 1e-3 and "at some y in" in found.reason

@@ -34,7 +34,7 @@ def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
     def mass_at_edge() -> tuple[float, float]:
         return 0.0, float(part.weight()[np.logical_or(*at_edge())].sum())
 
-    # in bands at the edge the integral is at most the mass there: make them narrow, or push them out
+    # in bands at the edge the integral is at most the mass there: narrow them, or push them out
     _, beyond = refine(
         mass_at_edge,
         lambda *_: part.sharpen(at_edge()[1], tol / 8, deadline),

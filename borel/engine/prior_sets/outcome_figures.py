@@ -28,7 +28,9 @@ from borel.numerics.germs.forward_difference import without_common
 from borel.numerics.germs.interpreter import PowerProgram, limits, range_of, ray
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.germs.values import Real
+from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import MOST
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
 from borel.probability.bound import Bound
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 _MOST_SECRETS = 16
 _BOXES = 4000
-_TURNS = 60
+_TURNS = 100
 _T0 = 0.5
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 
@@ -79,7 +81,8 @@ class SetOutcomes(SetEngine):
             density: Any = mechanism.density
             graph = log_graph(density)
             xs = [float(a) for a in self.set.on.labels]
-            self.graphs = [graph.bind({"x": x}) if "x" in graph.inputs else graph for x in xs]
+            bound = (graph.bind({"x": x}) if "x" in graph.inputs else graph for x in xs)
+            self.graphs = [simplified(g) for g in bound]
             self.programs = [Program(g) for g in self.graphs]
         except NotEnclosed as error:
             raise NotYet("prior_set * mech", missing=f"an enclosure: {error}") from None
@@ -105,7 +108,15 @@ class SetOutcomes(SetEngine):
         for program in self.programs:
             value = batched.settled(arithmetic.entry(program.run(named, 0).jet, 0))
             found.append([np.broadcast_to(v, len(low)) for v in value])
-        return tuple(np.array([f[e] for f in found]) for e in (0, 1))  # type: ignore[return-value]
+        least, most = (np.array([f[e] for f in found]) for e in (0, 1))
+        unsure = np.isneginf(least) & (most > -np.inf) & (low < high)
+        for j in np.flatnonzero(unsure.any(axis=0)):
+            a, b = float(low[j]), float(high[j])
+            everywhere = self.positive or self.tails.finite(a, b)
+            for i in np.flatnonzero(unsure[:, j]):
+                if everywhere or self._along(self.graphs[i], a, b) is not None:
+                    least[i, j] = -MOST  # a number at almost all outcomes, so f is positive there
+        return least, most
 
     def _difference(self, i: int, k: int, low: np.ndarray, high: np.ndarray) -> Box:
         """Enclose log f(y|x_i) - log f(y|x_k) over boxes, where both are finite."""
@@ -122,18 +133,15 @@ class SetOutcomes(SetEngine):
                 found = self.tails.difference(i, k, float(low[j]), float(high[j]))
                 out[0][j], out[1][j] = found
         for j in np.flatnonzero(np.isneginf(out[0]) & np.isposinf(out[1])):
-            graph = without_common(self.graphs[i], self.graphs[k])
-            along = self._along(graph, float(low[j]), float(high[j]))
+            along = self._along(program.graph, float(low[j]), float(high[j]))
             if along is not None:
                 out[0][j], out[1][j] = range_of(along, _T0)
         return out
 
     def _pair(self, i: int, k: int) -> Program:
-        """Return log f(y|x_i) - log f(y|x_k)."""
+        """Return log f(y|x_i) - log f(y|x_k), right where both are finite."""
         if (i, k) not in self._pairs:
-            together = self.tails.joined
-            root = together.add("subtract", together.roots[i], together.roots[k])
-            self._pairs[i, k] = Program(together.graph(root))
+            self._pairs[i, k] = Program(without_common(self.graphs[i], self.graphs[k]))
         return self._pairs[i, k]
 
     def _along(self, graph: Graph, low: float, high: float) -> Real | None:
@@ -160,15 +168,15 @@ class SetOutcomes(SetEngine):
 
     def _grows(self, i: int, k: int, low: float, high: float) -> bool:
         """Return whether log f(y|x_i) - log f(y|x_k) tends to infinity at an end of the line."""
+        if not (self.positive or self.tails.finite(low, high)):
+            logs = (self._along(self.graphs[j], low, high) for j in (i, k))
+            if any(value is None for value in logs):
+                return False
         unbounded = math.isinf(low) or math.isinf(high)
-        if unbounded and self.positive and self.tails.grows(i, k, low, high):
+        if unbounded and self.tails.grows(i, k, low, high):
             return True
-        # what both have may be infinite, unless the densities are known to be positive
-        ways = [self._pair(i, k).graph]
-        if self.positive:
-            ways.append(without_common(self.graphs[i], self.graphs[k]))
-        found = (self._along(graph, low, high) for graph in ways)
-        return any(v is not None and limits(v)[0] == math.inf for v in found)
+        along = self._along(self._pair(i, k).graph, low, high)
+        return along is not None and limits(along)[0] == math.inf
 
     def _line(self) -> tuple[float, float]:
         """Return the ends of the line of outcomes."""
@@ -337,7 +345,7 @@ class SetOutcomes(SetEngine):
         everyone = self.set.name == "full_support"
         rare = self._rare() if kind == "pml" and not everyone else []
         labels, (first, last) = self.set.on.labels, self._line()
-        far = max(abs(float(a)) for a in labels) + 1.0
+        far = max(abs(float(a)) for a in (*labels, 2.0**20)) + 1.0
         near = 2.0**-20 * (last - first) if math.isfinite(last - first) else 2.0**-20
         boxes = [(last, last - near, last) if math.isfinite(last) else (last, far, last)]
         boxes.append((first, first, first + near) if math.isfinite(first) else (first, first, -far))
@@ -388,6 +396,8 @@ class SetOutcomes(SetEngine):
             if countable:
                 new_low[inner.sum() :] += 1.0
             fresh = self._evaluate(kind, new_low, new_high)
+            # what holds of a box holds of its parts
+            fresh = fresh[0], np.minimum(fresh[1], np.tile(worst[open_][inner], 2))
             stay = np.ones(len(low), bool)
             stay[np.flatnonzero(open_)[inner]] = False
             low, high = np.concatenate([low[stay], new_low]), np.concatenate([high[stay], new_high])

@@ -161,9 +161,9 @@ class TailRatios:
                 divisor = self._value(args[-1], low, high)
                 if not (divisor[0] > 0 or divisor[1] < 0):
                     return False
-            elif op in ("log", "log1p", *_LOG_GAMMAS):
-                inner = self._value(args[0], low, high)
-                if not inner[0] > (-1 if op == "log1p" else 0):
+            elif op in ("log", "log1p", "special.xlogy", "special.xlog1py", *_LOG_GAMMAS):
+                inner = self._value(args[-1], low, high)
+                if not inner[0] > (-1 if op in ("log1p", "special.xlog1py") else 0):
                     return False
             elif op in TRUTHS:
                 if self._decided(node, low, high) is None:
