@@ -14,6 +14,7 @@ from borel.numerics.graphs import float64, rewrite
 from borel.numerics.graphs.branch_points import between, branch_points
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.trace import Tracer, replay, trace
+from borel.numerics.intervals import domains
 from borel.numerics.intervals.domains import decided, has_values
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
@@ -334,6 +335,14 @@ class Density(HoldsFunctions):
         return {*graph.inputs} <= {*ranges} and has_values(
             graph, {name: ranges[name] for name in graph.inputs}
         )
+
+    @property
+    def hides_nothing(self) -> bool:
+        """Whether conditions and products with 0 are of numbers, at endlessly many integers too."""
+        endless = any(a.kind == "countable" for one in self.alphabets.values() for a in one.factors)
+        if self.graph is None or not endless:
+            return True
+        return domains.hides_nothing(self.graph, ranges_of(self))
 
     def turns(self, argument: str, **known: float) -> tuple[np.ndarray, ...]:
         """Return where the graph takes another branch, for each factor of an argument."""

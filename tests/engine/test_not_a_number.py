@@ -443,3 +443,58 @@ def test_what_is_a_number_on_the_alphabet_cancels(name, of):
     weights = [mpmath.exp(-2) * mpmath.mpf(2) ** x / mpmath.factorial(x) for x in range(200)]
     mean = mpmath.fsum(p * row for p, row in zip(weights, rows, strict=False))
     assert mpmath.log(max(rows) / mean) <= found.upper  # the mass beyond is below 1e-300
+
+
+FAR = 1_000_003
+HIDDEN = {  # NaN at one integer that nobody would try
+    "a condition": lambda y: np.where(0 * np.log(np.abs(y - FAR)) >= 0, 1.0, 5.0),
+    "not below": lambda y: np.where(np.log(np.abs(y - FAR)) * 0 < 0, 5.0, 1.0),
+    "a product": lambda y: 1 + 0 * np.log(np.abs(np.sin(y - FAR))),
+    "a quotient": lambda y: 1 + 0 / np.sin(y - FAR),
+    "fmin": lambda y: np.fmin(1 + 0 * np.log(np.abs(np.sin(y - FAR))), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("log", [False, True])
+def test_no_number_at_one_of_infinitely_many_outcomes_leaves_nothing_proved(name, log):
+    secret, outcome = bl.Finite([1.0, 2.0]), bl.Integers(0, None)
+    factor = HIDDEN[name]
+
+    def density(y, x):
+        if log:
+            return y * np.log(x / 3) + np.log1p(-x / 3) + np.log(factor(y))
+        return (x / 3) ** y * (1 - x / 3) * factor(y)
+
+    try:
+        mech = bl.Mechanism(density, secret=secret, outcome=outcome, log=log)
+        joint = bl.pmf([0.5, 0.5], on=secret) * mech
+        found = [bl.pml(joint).sup(), bl.pml(joint)(2), bl.maximal_leakage(joint)]
+    except bl.InvalidInput as error:
+        assert "nan" in str(error)
+    else:
+        assert not {"exact", "certified"} & {one.status for one in found}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_no_number_at_one_integer_of_a_prior_leaves_nothing_proved(name):
+    counts, factor = bl.Integers(0, None), HIDDEN[name]
+    try:
+        prior = bl.Measure(lambda x: 0.5 ** (x + 1) * factor(x), on=counts)
+        found = bl.pml(prior * bl.mechanisms.laplace(b=1.0, secret=counts))(0.5)
+    except bl.InvalidInput as error:
+        assert "nan" in str(error)
+    else:
+        assert found.status not in ("exact", "certified")
+
+
+def test_conditions_on_numbers_leave_proofs_as_they_are():
+    secret, outcome = bl.Finite([1.0, 2.0]), bl.Integers(0, None)
+    mech = bl.Mechanism(
+        lambda y, x: np.where(np.sqrt(y) >= 0, (x / 3) ** y * (1 - x / 3), 0) + 0 * np.log1p(y),
+        secret=secret,
+        outcome=outcome,
+    )
+    found = bl.maximal_leakage(bl.pmf([0.5, 0.5], on=secret) * mech)
+    assert found.status in ("exact", "certified")
+    assert found.lower <= np.log(4 / 3) <= found.upper

@@ -149,7 +149,8 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     points = prior.on.kind != "continuous" or bool(prior.masses)
 
     def prove() -> Normalisation | None:
-        for density in (mechanism.density, *mechanism.masses.values()):
+        densities = (mechanism.density, *mechanism.masses.values())
+        for density in densities:
             require_numbers(density, repr(mechanism))
         until = settings.deadline(_SHARE)
         ways = [lambda: _for_all_secrets(mechanism, until, points), lambda: _settling(mechanism)]
@@ -163,7 +164,7 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
         for way in (lambda: _by_one_integral(mechanism, points), *ways):
             with suppress(NotEnclosed):
                 if (found := way()) is not None:
-                    return found
+                    return found if all(d.hides_nothing for d in densities) else None
         return None
 
     return mechanism._memo.apart(("totals", settings.current().budget, labels, points), prove)

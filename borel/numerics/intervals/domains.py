@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from borel.errors import NotEnclosed
-from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder
+from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder, pruned
 from borel.numerics.graphs.nan_conditions import GIVE_NUMBERS
-from borel.numerics.graphs.operations import TRUTHS
+from borel.numerics.graphs.operations import FOR_NAN, TRUTHS
 from borel.numerics.intervals.interpreter import evaluate
 
 if TYPE_CHECKING:
@@ -65,6 +65,40 @@ def is_positive(
     """
     known, positive = _examined(graph, box, above)
     return known and positive()
+
+
+def hides_nothing(graph: Graph, box: Mapping[str, tuple[float, float]]) -> bool:
+    """Return whether conditions, and products with 0, are seen to be of numbers all over a box.
+
+    There an enclosure does not tell what is no number: 0 log 0 is 0 to it, and NaN to NumPy, for
+    which 0 log 0 >= 0 is false.
+
+    Examples
+    --------
+    >>> from borel.numerics.graphs.trace import trace
+    >>> hidden = trace(lambda y: np.where(0 * np.log(abs(y - 7)) >= 0, 1, 2), ("y",), ())
+    >>> hides_nothing(hidden, {"y": (8.0, np.inf)}), hides_nothing(hidden, {"y": (0.0, np.inf)})
+    (True, False)
+    """
+
+    def part(k: int) -> tuple[Graph, Mapping[str, tuple[float, float]]]:
+        own = Graph(pruned(graph.nodes, k), graph.inputs)
+        return own, {name: box[name] for name in own.inputs}
+
+    def zero(k: int) -> bool:
+        own, inputs = part(k)
+        ends = evaluate(
+            own, {n: (np.array(low), np.array(high)) for n, (low, high) in inputs.items()}
+        )
+        return not (np.any(ends[0]) or np.any(ends[1]))
+
+    asked = {a for op, args in graph.nodes if op in FOR_NAN for a in args}
+    with suppress(NotEnclosed):
+        for k, (op, args) in enumerate(graph.nodes):
+            if op in ("multiply", "divide") and any(zero(a) for a in args):
+                asked.add(k)
+        return all(has_values(*part(k)) for k in asked)
+    return False
 
 
 def decided(graph: Graph, box: Mapping[str, tuple[float, float]]) -> Graph:
@@ -145,8 +179,10 @@ def _examined(
     for op, args in graph.nodes:
         if op == "sqrt":
             known = ends(args[0])[0] >= 0
-        elif op in ("log", "special.gammaln"):
-            known = positive(args[0])
+        elif op in ("log", "special.gammaln", "special.loggamma", "special.xlogy"):
+            known = positive(args[-1])
+        elif op in ("log1p", "special.xlog1py"):
+            known = ends(args[-1])[0] > -1
         elif op in ("divide", "reciprocal"):
             known = positive(args[-1]) or ends(args[-1])[1] < 0
         elif op == "power":
