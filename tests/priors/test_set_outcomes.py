@@ -409,6 +409,22 @@ def test_a_ratio_that_grows_to_a_limit_is_not_infinite():
         assert 0 < found.lower < np.inf
 
 
+def test_outcomes_that_one_secret_rules_out():
+    """Under full support a prior may be nearly all of that secret: PML is not bounded."""
+    secret = bl.Finite([0.0, 1.0])
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y <= 1 + x, 1 / (1 + x), 0.0),
+        secret=secret,
+        outcome=bl.Interval(0, 2),
+    )
+    full = bl.priors.full_support(secret) * mech
+    for found in (bl.pml(full).sup(), bl.pmc(full).sup(), bl.ldp(full)):
+        assert found.lower == np.inf and found.status == "certified"
+    ball = bl.priors.tv_ball(bl.pmf([0.6, 0.4], on=secret), 0.05) * mech
+    found, truth = bl.pml(ball).sup(), np.log(1 / 0.35)  # the second secret alone, beyond 1
+    assert found.lower <= truth <= found.upper and found.width <= 1e-8
+
+
 def test_a_wide_supremum_says_where():
     secret = bl.Finite([0.0, 1.0])
     mech = bl.Mechanism(

@@ -256,7 +256,8 @@ class SetOutcomes(SetEngine):
             else:
                 worst = np.maximum(worst, np.where(never, np.inf, top))
             alive = logs[0][k] > -np.inf
-            if kind == "pmc" and self.sure[k]:  # impossible under one secret, not under another
+            # impossible under one secret, not under another; a prior may be nearly all of the first
+            if self.sure[k] and (kind == "pmc" or self.set.name == "full_support"):
                 others = (logs[0][self.sure] > -np.inf).any(axis=0)
                 best = np.where(never & others, np.inf, best)
             if sure:
