@@ -39,7 +39,7 @@ def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
         mass_at_edge,
         lambda *_: part.sharpen(at_edge()[1], tol / 8, deadline),
         settled=lambda _, mass: mass <= tol / 8,
-        until=deadline,
+        until=settings.now() + (deadline - settings.now()) / 4,
         rounds=_ROUNDS_OUT,
     )
     far, edge = at_edge()
