@@ -75,3 +75,18 @@ def test_an_infimum_of_0_is_no_finite_leakage():
         assert math.isinf(bl.maximal_cost_leakage(joint).upper)
     y = np.linspace(-2, 2, 5)
     assert (bl.mechanisms.gaussian(sigma=1.0).pdf(y, 40.0) < 1e-100).all()
+
+
+@pytest.mark.slow
+def test_mass_that_no_float_is_close_enough_to_the_end_to_bound():
+    """The infimum is .05 y^-.95 where that is below .1 y^-.9, for y > 2^-20, else the other one."""
+    kernel = bl.Mechanism(
+        lambda y, x: (1 - x) * 0.1 * y**-0.9 + x * 0.05 * y**-0.95,
+        secret=TWO,
+        outcome=UNIT,
+    )
+    with bl.options(closed_forms=False, budget=4):
+        found = bl.maximal_cost_leakage(bl.pmf([0.3, 0.7], on=TWO) * kernel)
+    # the integral of each from its end to where they meet
+    truth = -math.log(2 ** (-20 * 0.1) + 1 - 2 ** (-20 * 0.05))
+    assert found.lower <= truth <= found.upper and found.width <= 0.1

@@ -14,6 +14,8 @@ from borel.engine.problem.refinement import refine
 from borel.numerics.balls.arithmetic import ball, enclose
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.engine.continuous.protocols import OutcomeEngine
     from borel.probability.bound import Bound
 
@@ -25,25 +27,26 @@ def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
     tol, deadline = settings.current().tol, engine.deadline()
     part = engine.partition("pmc")
 
-    def at_edge() -> tuple[np.ndarray, np.ndarray]:
-        """Return which bands are half-lines, and which end where nothing bounds the leakage."""
-        line, open_ = engine.line, np.isinf(part.data[1])
-        far = ~(np.isfinite(part.low) & np.isfinite(part.high))
-        return far, ~far & open_ & ((part.low == line.lower) | (part.high == line.upper))
+    def far_out() -> np.ndarray:
+        return ~(np.isfinite(part.low) & np.isfinite(part.high))
 
-    def mass_at_edge() -> tuple[float, float]:
-        return 0.0, float(part.weight()[np.logical_or(*at_edge())].sum())
+    def at_edge() -> np.ndarray:
+        """Return which bands end where the outcomes do, and nothing bounds the leakage."""
+        ends = (part.low == engine.line.lower) | (part.high == engine.line.upper)
+        return ends & ~far_out() & np.isinf(part.data[1])
 
-    # in bands at the edge the integral is at most the mass there: narrow them, or push them out
-    _, beyond = refine(
-        mass_at_edge,
-        lambda *_: part.sharpen(at_edge()[1], tol / 8, deadline),
-        settled=lambda _, mass: mass <= tol / 8,
-        until=settings.now() + (deadline - settings.now()) / 4,
-        rounds=_ROUNDS_OUT,
-    )
-    far, edge = at_edge()
-    far |= edge & (beyond <= tol / 8)
+    def narrowed(these: Callable[[], np.ndarray], until: float) -> bool:
+        """Cut bands until next to no mass is in these; return whether that was possible."""
+        mass = lambda: (0.0, float(part.weight()[these()].sum()))  # noqa: E731
+        # only masses count here: the leakage of others is undecided nowhere
+        cut = lambda *_: part.sharpen(these() & ~far_out(), tol / 8, until)  # noqa: E731
+        settled = lambda _, mass: mass <= tol / 8  # noqa: E731
+        return settled(*refine(mass, cut, settled=settled, until=until, rounds=_ROUNDS_OUT))
+
+    # the integral over such bands is at most the mass there
+    narrowed(far_out, deadline)
+    quarter = settings.now() + (deadline - settings.now()) / 4
+    far = at_edge() | far_out() if narrowed(at_edge, quarter) else far_out()
     beyond = float(part.weight()[far].sum()) * (1 + 1e-13)
     low, high = part.low[~far], part.high[~far]
     seen = _infimum(engine, low, high, deadline)
