@@ -337,12 +337,23 @@ class Density(HoldsFunctions):
         )
 
     @property
-    def hides_nothing(self) -> bool:
-        """Whether conditions and products with 0 are of numbers, at endlessly many integers too."""
-        endless = any(a.kind == "countable" for one in self.alphabets.values() for a in one.factors)
-        if self.graph is None or not endless:
+    def hides_no_nan(self) -> bool:
+        """Whether no NaN can hide at one of infinitely many integers, where there are so many."""
+        named = [
+            (name, factor)
+            for argument, alphabet in self.alphabets.items()
+            for name, factor in zip(self.graph_names(argument), alphabet.factors, strict=True)
+        ]
+        if self.graph is None or all(factor.kind != "countable" for _, factor in named):
             return True
-        return domains.hides_nothing(self.graph, ranges_of(self))
+        finite = [
+            (name, factor.array)
+            for name, factor in named
+            if factor.kind == "finite" and factor.numeric
+        ]
+        axes = np.ix_(*(np.asarray(values, float) for _, values in finite))
+        points = dict(zip((name for name, _ in finite), axes, strict=True))
+        return domains.hides_no_nan(self.graph, ranges_of(self), points)
 
     def turns(self, argument: str, **known: float) -> tuple[np.ndarray, ...]:
         """Return where the graph takes another branch, for each factor of an argument."""

@@ -488,6 +488,18 @@ def test_no_number_at_one_integer_of_a_prior_leaves_nothing_proved(name):
         assert found.status not in ("exact", "certified")
 
 
+def test_a_factor_that_is_0_at_each_secret_hides_no_nan():
+    """x (1 - x) is 0 at both secrets, and not between them."""
+    secret, outcome = bl.Finite([0.0, 1.0]), bl.Integers(0, None)
+
+    def density(y, x):
+        hidden = x * (1 - x) * np.log(np.abs(np.sin(y - FAR)))
+        return (y + 1) * np.log(0.5 - 0.25 * x) + np.log(1 + 2 * x) + hidden
+
+    mech = bl.Mechanism(density, secret=secret, outcome=outcome, log=True)
+    assert bl.pml(bl.pmf([0.5, 0.5], on=secret) * mech)(2).status == "conditional"
+
+
 def test_conditions_on_numbers_leave_proofs_as_they_are():
     secret, outcome = bl.Finite([1.0, 2.0]), bl.Integers(0, None)
     mech = bl.Mechanism(

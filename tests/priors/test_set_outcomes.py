@@ -397,16 +397,21 @@ def test_ratios_of_cauchy_noise_in_closed_form():
 
 
 def test_a_ratio_that_grows_to_a_limit_is_not_infinite():
-    """f(y|1) / f(y|0) is 1 + log(1 + 1 / (y + eps)) / 10, nearly: it is largest at y = 0."""
+    """f(y|1) / f(y|0) is (1 + log(1 + 1 / (y + eps)) / 100) / Z, largest at y = 0."""
+    eps = 1e-9
 
     def density(y, x):
-        return 1 + x * (np.log(1 + 1 / (y + 1e-9)) - np.log(2)) / 100
+        return 1 + x * np.log(1 + 1 / (y + eps)) / 100
 
     secret = bl.Finite([0.0, 1.0])
     mech = bl.Mechanism(density, secret=secret, outcome=UNIT, normalise=True)
+    e = mpmath.mpf(eps)
+    total = 1 + mpmath.quad(lambda y: mpmath.log(1 + 1 / (y + e)), [0, 1e-6, 1e-3, 1]) / 100
+    ends = [(1 + mpmath.log(1 + 1 / (y + e)) / 100) / total for y in (0, 1)]
+    truth = max(mpmath.log(ends[0]), -mpmath.log(ends[1]))
     for leakage in (bl.pml, bl.pmc):
         found = leakage(bl.priors.full_support(secret) * mech).sup()
-        assert 0 < found.lower < np.inf
+        assert found.lower <= truth <= found.upper < np.inf
 
 
 def test_outcomes_that_one_secret_rules_out():

@@ -37,11 +37,19 @@ def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
 
     def narrowed(these: Callable[[], np.ndarray], until: float) -> bool:
         """Cut bands until next to no mass is in these; return whether that was possible."""
-        mass = lambda: (0.0, float(part.weight()[these()].sum()))  # noqa: E731
-        # only masses count here: the leakage of others is undecided nowhere
-        cut = lambda *_: part.sharpen(these() & ~far_out(), tol / 8, until)  # noqa: E731
-        settled = lambda _, mass: mass <= tol / 8  # noqa: E731
-        return settled(*refine(mass, cut, settled=settled, until=until, rounds=_ROUNDS_OUT))
+
+        def mass() -> float:
+            return float(part.weight()[these()].sum())
+
+        refine(
+            lambda: (0.0, mass()),
+            # only masses count here: the leakage of others is undecided nowhere
+            lambda *_: part.sharpen(these() & ~far_out(), tol / 8, until),
+            settled=lambda _, most: most <= tol / 8,
+            until=until,
+            rounds=_ROUNDS_OUT,
+        )
+        return mass() <= tol / 8
 
     # the integral over such bands is at most the mass there
     narrowed(far_out, deadline)

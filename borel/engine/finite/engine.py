@@ -153,7 +153,7 @@ class FiniteEngine(FiniteMeasures):
     @cached_property
     def _pml_pair(self) -> tuple[Scaled, Scaled]:
         """Numerator and denominator of e^PML, in floats."""
-        law = self._marginal  # first: BLAS reads a table that is in no cache faster than a maximum
+        law = self._marginal  # first: BLAS is the fastest to read a table that is in no cache yet
         return self._entries(self._top), law
 
     @cached_property

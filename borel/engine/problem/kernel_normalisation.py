@@ -164,7 +164,7 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
         for way in (lambda: _by_one_integral(mechanism, points), *ways):
             with suppress(NotEnclosed):
                 if (found := way()) is not None:
-                    return found if all(d.hides_nothing for d in densities) else None
+                    return found if all(d.hides_no_nan for d in densities) else None
         return None
 
     return mechanism._memo.apart(("totals", settings.current().budget, labels, points), prove)

@@ -101,7 +101,7 @@ def _by_sum(prior: Measure, line: Integers) -> float | None:
     # the constructor allows as much: the floats of p (1 - p)^x with p = 10^-7 miss 1 by 10^-9
     require_one(density, sums, repr(prior), allowed=max(prior._rounding, 1e-9))
     off = max(1 - sums[0], sums[1] - 1)
-    return off if off <= MISS and density.hides_nothing else None
+    return off if off <= MISS and density.hides_no_nan else None
 
 
 def _by_integral(prior: Measure) -> float | None:

@@ -67,37 +67,50 @@ def is_positive(
     return known and positive()
 
 
-def hides_nothing(graph: Graph, box: Mapping[str, tuple[float, float]]) -> bool:
-    """Return whether conditions, and products with 0, are seen to be of numbers all over a box.
+def hides_no_nan(
+    graph: Graph,
+    box: Mapping[str, tuple[float, float]],
+    points: Mapping[str, np.ndarray] | None = None,
+) -> bool:
+    """Return whether no NaN can hide in a condition, or in a product with 0, all over a box.
 
-    There an enclosure does not tell what is no number: 0 log 0 is 0 to it, and NaN to NumPy, for
-    which 0 log 0 >= 0 is false.
+    There an enclosure does not show it: 0 log 0 is 0 to it, and NaN to NumPy, for which
+    0 log 0 >= 0 is false.
+
+    Parameters
+    ----------
+    graph : Graph
+        The function.
+    box : mapping
+        The least and the greatest value of every input.
+    points : mapping, optional
+        All values of some inputs, one axis each: a factor may be 0 at each of them.
 
     Examples
     --------
     >>> from borel.numerics.graphs.trace import trace
     >>> hidden = trace(lambda y: np.where(0 * np.log(abs(y - 7)) >= 0, 1, 2), ("y",), ())
-    >>> hides_nothing(hidden, {"y": (8.0, np.inf)}), hides_nothing(hidden, {"y": (0.0, np.inf)})
+    >>> hides_no_nan(hidden, {"y": (8.0, np.inf)}), hides_no_nan(hidden, {"y": (0.0, np.inf)})
     (True, False)
     """
+    ends = {name: (np.array(low), np.array(high)) for name, (low, high) in box.items()}
+    ends |= {name: (values, values) for name, values in (points or {}).items()}
 
-    def part(k: int) -> tuple[Graph, Mapping[str, tuple[float, float]]]:
+    def number(k: int) -> bool:
         own = Graph(pruned(graph.nodes, k), graph.inputs)
-        return own, {name: box[name] for name in own.inputs}
+        return has_values(own, {name: box[name] for name in own.inputs})
 
     def zero(k: int) -> bool:
-        own, inputs = part(k)
-        ends = evaluate(
-            own, {n: (np.array(low), np.array(high)) for n, (low, high) in inputs.items()}
-        )
-        return not (np.any(ends[0]) or np.any(ends[1]))
+        own = Graph(pruned(graph.nodes, k), graph.inputs)
+        low, high = evaluate(own, {name: ends[name] for name in own.inputs})
+        return bool(np.any((low == 0) & (high == 0)))
 
     asked = {a for op, args in graph.nodes if op in FOR_NAN for a in args}
     with suppress(NotEnclosed):
         for k, (op, args) in enumerate(graph.nodes):
             if op in ("multiply", "divide") and any(zero(a) for a in args):
                 asked.add(k)
-        return all(has_values(*part(k)) for k in asked)
+        return all(number(k) for k in asked)
     return False
 
 
