@@ -22,7 +22,7 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import elementary
 
 _ROUNDS = 200
-_GAP = 2e-11
+_GAP = 1e-12
 _PATIENCE = 30
 
 
